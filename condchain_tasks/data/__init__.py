@@ -1,0 +1,1 @@
+"""From a benchmark's files to the rows that the harness reads."""

@@ -1,0 +1,1 @@
+"""Models that lmms-eval can run."""

@@ -1,0 +1,1 @@
+"""MM-CondChain as lmms-eval tasks."""

@@ -1,0 +1,153 @@
+"""The command `condchain`: thin, everything it does is a function elsewhere."""
+
+from __future__ import annotations
+
+import enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+app = typer.Typer(
+    help="Tasks, data and embedded benchmarks of multi-step visual reasoning for lmms-eval.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+data_app = typer.Typer(help="Look at a benchmark's data.", no_args_is_help=True)
+synth_app = typer.Typer(
+    help="Make an embedded benchmark of any size, in the official layout.", no_args_is_help=True
+)
+app.add_typer(data_app, name="data")
+app.add_typer(synth_app, name="synth")
+
+_out = Console(soft_wrap=True, highlight=False, markup=False)
+_err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
+
+
+class Benchmark(str, enum.Enum):
+    """A benchmark of this package."""
+
+    condchain = "condchain"
+
+
+class Domain(str, enum.Enum):
+    """A domain of MM-CondChain."""
+
+    natural = "natural"
+    chart = "chart"
+    gui = "gui"
+
+
+class Complexity(str, enum.Enum):
+    """A complexity of predicates."""
+
+    simple = "simple"
+    complex = "complex"
+
+
+@app.command()
+def tasks() -> None:
+    """List every task, where its data comes from, and whether that data is there."""
+    from condchain_tasks.data.sources import describe
+    from condchain_tasks.tasks import task_names
+
+    table = Table("task", "data", "state", box=None, pad_edge=False)
+    for name in task_names():
+        table.add_row(name, *describe(name))
+    _out.print(table)
+    _out.print("Run one: lmms-eval --model MODEL --model_args ... --tasks TASK")
+
+
+@data_app.command()
+def check(
+    benchmark: Benchmark,
+    folder: Annotated[Path | None, typer.Argument(help="The data; left out, what a run would use.")] = None,
+) -> None:
+    """Read a benchmark's data as a run would, and list every fault and every oddity. Exit code 1 if there is a fault."""
+    from condchain_tasks.data.condchain import read
+    from condchain_tasks.data.errors import DataError
+    from condchain_tasks.data.sources import DOMAINS, Source, official
+
+    present = [d for d in DOMAINS if folder is None or (folder / "data" / f"{d}.jsonl").is_file()]
+    if not present:
+        _fail(f"{folder} holds none of {', '.join(f'data/{d}.jsonl' for d in DOMAINS)}.")
+    faults = 0
+    for domain in present:
+        try:
+            source = official(domain) if folder is None else Source(folder.absolute(), "folder")
+            reading = read(source, domain)
+        except DataError as error:
+            _err.print(f"FAULT  {error}")
+            faults += 1
+            continue
+        for fault in reading.faults:
+            _err.print(f"FAULT  {fault}")
+        for kind, places in reading.remarks.items():
+            for place in places:
+                _out.print(f"ODDITY {kind}: {place}")
+        oddities = (
+            ", ".join(f"{len(places)} {kind}" for kind, places in reading.remarks.items()) or "no oddities"
+        )
+        _out.print(f"{domain}: {len(reading.rows) // 2} chains, {len(reading.faults)} faults; {oddities}")
+        faults += len(reading.faults)
+    raise typer.Exit(1 if faults else 0)
+
+
+@synth_app.command("condchain")
+def synth_condchain(
+    out: Annotated[Path, typer.Option(help="Folder to write; must not exist or be empty.")],
+    n: Annotated[int, typer.Option(min=1, help="Chains a domain.")] = 24,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same chains.")] = 0,
+    domain: Annotated[list[Domain] | None, typer.Option(help="May be repeated; left out, all three.")] = None,
+    depth: Annotated[
+        str, typer.Option(help="Conditions a chain: MIN:MAX or one number, within 2 to 6.")
+    ] = "2:6",
+    complexity: Annotated[
+        Complexity | None, typer.Option(help="Of the predicates; left out, half and half.")
+    ] = None,
+    contact_sheet: Annotated[
+        bool, typer.Option("--contact-sheet", help="Pictures beside their facts.")
+    ] = False,
+) -> None:
+    """Draw scenes, build chains of conditions over their facts, and write them like MM-CondChain's own data."""
+    from condchain_tasks.synth.dataset import write_dataset
+
+    low, _, high = depth.partition(":")
+    try:
+        limits = int(low), int(high or low)
+    except ValueError:
+        _fail(f"--depth {depth}: expected MIN:MAX or one number, such as 2:6.")
+    try:
+        write_dataset(
+            out,
+            [d.value for d in domain or Domain],
+            n=n,
+            seed=seed,
+            depth=limits,
+            complexity=complexity.value if complexity else None,
+            contact_sheet=contact_sheet,
+        )
+    except (ValueError, OSError) as error:
+        _fail(str(error))
+    _out.print(f"Wrote {n} chains a domain to {out}. Next: condchain verify {out}")
+
+
+@app.command()
+def verify(folder: Annotated[Path, typer.Argument(help="What `condchain synth` wrote.")]) -> None:
+    """Check an embedded benchmark: execute every predicate, derive every exit and answer anew. Exit code 1 on faults."""
+    from condchain_tasks.synth.verify import verify_dataset
+
+    report = verify_dataset(folder)
+    for fault in report.faults:
+        _err.print(f"FAULT  {fault}")
+    _out.print(f"{report.chains} chains checked, {len(report.faults)} faults")
+    raise typer.Exit(1 if report.faults or not report.chains else 0)
+
+
+def _fail(message: str) -> None:
+    _err.print(f"condchain: {message}")
+    raise typer.Exit(2)

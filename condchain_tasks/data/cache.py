@@ -1,0 +1,49 @@
+"""What was prepared once, for all ranks and all later runs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import platformdirs
+from filelock import FileLock
+
+CACHE = "CONDCHAIN_CACHE"
+
+
+def cache_root() -> Path:
+    """The cache folder: `CONDCHAIN_CACHE`, else the user's cache folder on this system."""
+    return (
+        Path(os.environ.get(CACHE) or platformdirs.user_cache_dir("condchain-tasks")).expanduser().absolute()
+    )
+
+
+def made_once(path: Path, make: Callable[[Path], None]) -> Path:
+    """Makes a file or a folder unless it is there.
+
+    However many processes ask at the same time, one makes it and the others wait. What is seen under `path` is
+    always whole: it is made under a temporary name beside it and then renamed.
+
+    Args:
+        path: Where it is wanted.
+        make: Makes it at the path that it is given.
+
+    Returns:
+        `path`.
+    """
+    if path.exists():
+        return path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(f"{path}.lock"):
+        if path.exists():
+            return path
+        aside = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}-"))
+        try:
+            make(aside / path.name)
+            (aside / path.name).rename(path)
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
+    return path

@@ -1,0 +1,228 @@
+"""Pictures that stay files: checked without decoding, sent without encoding."""
+
+from __future__ import annotations
+
+import io
+import os
+import threading
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from cachetools import LRUCache, cached
+from PIL import Image
+
+from condchain_tasks.data.errors import DataError
+
+MAX_PIXELS = 100_000_000
+"""Larger pictures are refused: decoded, one would take 300 MB and more."""
+
+MAX_BYTES = 200_000_000
+"""Larger files are refused."""
+
+TRANSCODED_BYTES = 512_000_000
+"""How much of what was transcoded is kept in memory."""
+
+_FORMATS = ("PNG", "JPEG", "WEBP")
+_TAIL = 65_536  # cameras and phones append data after a picture's end, rarely more than this
+_PNG_END = b"IEND\xaeB`\x82"
+_JPEG_END = b"\xff\xd9"
+_JPEG_SCAN = b"\xff\xda"
+
+_State = tuple[str, tuple[int, int], bytes]
+
+
+def check_image(path: Path) -> tuple[int, int]:
+    """Looks at a picture's header and at its end, without decoding it.
+
+    lmms-eval tells PIL to decode truncated files without complaint, so a cut-off picture is only noticed by its
+    missing end marker.
+
+    Args:
+        path: The file.
+
+    Returns:
+        Width and height in pixels.
+
+    Raises:
+        DataError: It is no PNG, JPEG or WebP file, is truncated, or is larger than `MAX_PIXELS` or `MAX_BYTES`.
+    """
+    try:
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size > MAX_BYTES:
+                raise DataError(f"{path} has {size:,} bytes; a picture may have {MAX_BYTES:,}.")
+            width, height, encoding = _read_header(file)
+            file.seek(0)
+            start = file.read(12)
+            file.seek(max(0, size - _TAIL))
+            tail = file.read()
+    except Image.DecompressionBombError as error:
+        raise DataError(f"{path} is too large a picture: {error}") from error
+    except (OSError, SyntaxError) as error:
+        reason = (
+            "is empty" if path.is_file() and not path.stat().st_size else "is no PNG, JPEG or WebP picture"
+        )
+        raise DataError(f"{path} {reason}. Fetch it again.") from error
+    if width * height > MAX_PIXELS:
+        raise DataError(f"{path} has {width} x {height} pixels; a picture may have {MAX_PIXELS:,}.")
+    if not _is_complete(encoding, size, start, tail):
+        raise DataError(f"{path} is truncated: its end is missing. Fetch it again.")
+    return width, height
+
+
+def _read_header(file: BinaryIO) -> tuple[int, int, str]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+        with Image.open(file, formats=_FORMATS) as image:
+            return (*image.size, str(image.format))
+
+
+def _is_complete(encoding: str, size: int, start: bytes, tail: bytes) -> bool:
+    if encoding == "PNG":
+        return _PNG_END in tail
+    if encoding == "WEBP":
+        return size >= 8 + int.from_bytes(start[4:8], "little")
+    # The end of an embedded thumbnail comes before the start of the picture's own scan.
+    return tail.rfind(_JPEG_END) > tail.rfind(_JPEG_SCAN)
+
+
+class FileImage(Image.Image):
+    """A PIL image that remembers its file.
+
+    Saved unmodified in the file's own format it hands out the file's bytes (whatever `quality` was asked for);
+    saved unmodified in another format it is encoded once a file, and the result is kept for the next request. In
+    everything else it is a normal PIL image, decoded when its pixels are first needed. Safe to use from threads.
+    """
+
+    def __init__(self, path: str | Path, data: bytes | None = None) -> None:
+        """Reads the header.
+
+        Args:
+            path: The file.
+            data: The file's bytes, if they are at hand; the file is then not read.
+
+        Raises:
+            OSError: The file cannot be read, or is no picture.
+        """
+        super().__init__()
+        self.filename = str(path)
+        self._data = data
+        self._lock = threading.RLock()
+        with self._open() as header:
+            self._mode, self._size = header.mode, header.size
+            self.info, self.format = dict(header.info), header.format
+            self.palette = header.palette.copy() if header.palette else None
+            self.format_description = header.format_description
+
+    def encoded(self) -> bytes:
+        """The file's bytes."""
+        return Path(self.filename).read_bytes() if self._data is None else self._data
+
+    @property
+    def im(self) -> Any:  # PIL's methods, and other libraries, take the pixels from here
+        self._decode()
+        return Image.Image.im.fget(self)  # type: ignore[attr-defined]
+
+    @im.setter
+    def im(self, im: Any) -> None:
+        self._im = im
+
+    def load(self) -> Any:
+        """Decodes the picture, if that has not been done, and gives access to its pixels."""
+        self._decode()
+        return super().load()
+
+    def save(self, fp: Any, format: str | None = None, **params: Any) -> None:
+        """Saves the picture, as `PIL.Image.Image.save` does."""
+        wanted = _format_name(fp, format)
+        if wanted not in _FORMATS or params.keys() - {"quality"} or not self._is_unmodified():
+            super().save(fp, format, **params)
+        elif wanted == self.format:
+            _write(fp, self.encoded())
+        else:
+            _write(fp, _transcode(self, wanted, params.get("quality")))
+
+    def copy(self) -> Image.Image:
+        """A copy; one that remembers the file too, as long as nothing was decoded."""
+        return self._twin() if self._im is None else super().copy()
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Image.Image:
+        return self.copy()
+
+    def convert(self, mode: str | None = None, *args: Any, **kwargs: Any) -> Image.Image:
+        """Converts the picture, as `PIL.Image.Image.convert` does; to its own mode that is a copy."""
+        if mode == self.mode and mode != "P" and not args and not kwargs:
+            return self.copy()
+        return super().convert(mode, *args, **kwargs)
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        if self._is_unmodified():
+            return FileImage, (self.filename, self.encoded())
+        return _restore, (super().copy().__getstate__(),)
+
+    def _open(self) -> Image.Image:
+        return Image.open(self.filename if self._data is None else io.BytesIO(self._data), formats=_FORMATS)
+
+    def _twin(self) -> FileImage:
+        return FileImage(self.filename, self._data)
+
+    def _decode(self) -> None:
+        if self._im is not None:
+            return
+        with self._lock:
+            if self._im is None:
+                with self._open() as image:
+                    image.load()
+                    self.palette = image.palette
+                    self.info = dict(image.info)
+                    self._mode, self._size = image.mode, image.size
+                    self._im = image.im
+
+    def _is_unmodified(self) -> bool:
+        # Pixels can be changed in many ways, some of them outside PIL's methods: compare instead of keeping watch.
+        return self._im is None or _state(super().copy()) == _state(self._twin())
+
+
+def _state(image: Image.Image) -> _State:
+    return image.mode, image.size, image.tobytes() + bytes(image.getpalette() or b"")
+
+
+def _restore(state: Any) -> Image.Image:
+    image = Image.Image()
+    image.__setstate__(state)
+    return image
+
+
+def _format_name(fp: Any, format: str | None) -> str:
+    if format is None:
+        extension = Path(os.fspath(fp)).suffix.lower() if isinstance(fp, (str, os.PathLike)) else ""
+        format = Image.registered_extensions().get(extension, "")
+    return "JPEG" if format.upper() == "JPG" else format.upper()
+
+
+def _write(fp: Any, data: bytes) -> None:
+    if isinstance(fp, (str, os.PathLike)):
+        Path(fp).write_bytes(data)
+    else:
+        fp.write(data)
+
+
+def _transcode_key(image: FileImage, format: str, quality: int | None) -> tuple[Any, ...]:
+    if image._data is not None:
+        return (image._data, format, quality)
+    stat = Path(image.filename).stat()
+    return (image.filename, stat.st_mtime_ns, stat.st_size, format, quality)
+
+
+# With a condition, a second thread that wants the same picture waits for the first instead of encoding it too.
+@cached(LRUCache(TRANSCODED_BYTES, getsizeof=len), key=_transcode_key, condition=threading.Condition())
+def _transcode(image: FileImage, format: str, quality: int | None) -> bytes:
+    buffer = io.BytesIO()
+    plain = image._twin()
+    plain.load()
+    Image.Image.save(plain, buffer, format, **({} if quality is None else {"quality": quality}))
+    return buffer.getvalue()

@@ -1,0 +1,79 @@
+"""The one thing that lmms-eval loads: it makes the tasks known, and the simulated model.
+
+lmms-eval has an entry-point group for models and none for tasks. Models are loaded before tasks are indexed, so the
+models' entry point is also the place to add the task folder to the index.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from loguru import logger
+
+if TYPE_CHECKING:
+    from lmms_eval.models.registry_v2 import ModelManifest
+
+TASKS = Path(__file__).parent / "tasks"
+
+_MARK = "_condchain_tasks_indexed"
+
+
+def manifests() -> list[ModelManifest]:
+    """Called by lmms-eval when it loads its models.
+
+    Returns:
+        The simulated model's manifest.
+    """
+    from lmms_eval.models.registry_v2 import ModelManifest
+
+    index_tasks()
+    return [
+        ModelManifest("condchain_sim", simple_class_path="condchain_tasks.models.sim.SimulatedModel"),
+    ]
+
+
+def index_tasks() -> None:
+    """Makes every `TaskManager` index the package's tasks too, unless it was asked to leave out the defaults.
+
+    A name that a user's `--include_path` also defines stays the user's. Calling this again changes nothing. If
+    lmms-eval has no place to attach to, a warning says what to do instead.
+    """
+    try:
+        from lmms_eval.tasks import TaskManager
+
+        index: Callable[..., dict[str, Any]] = TaskManager.initialize_tasks
+        read_folder = TaskManager._get_task_and_group
+    except (ImportError, AttributeError):
+        _say_what_to_do_instead()
+        return
+    # The mark is on the class: it outlives a second import of this module and a wrapper by another plugin.
+    if getattr(TaskManager, _MARK, False):
+        return
+
+    @functools.wraps(index)
+    def with_our_tasks(self: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        found = index(self, *args, **kwargs)
+        include_defaults = kwargs.get("include_defaults", args[1] if len(args) > 1 else True)
+        if not include_defaults:
+            return found
+        try:
+            return {**read_folder(self, str(TASKS)), **found}
+        except (AttributeError, TypeError):
+            _say_what_to_do_instead()
+            return found
+
+    TaskManager.initialize_tasks = with_our_tasks
+    setattr(TaskManager, _MARK, True)
+
+
+def _say_what_to_do_instead() -> None:
+    logger.warning(
+        "condchain-tasks {} cannot add its tasks to lmms-eval {}: add `--include_path {}` to the command.",
+        version("condchain-tasks"),
+        version("lmms_eval"),
+        TASKS,
+    )

@@ -1,0 +1,117 @@
+"""What the harness calls for an MM-CondChain task; the work is done by data, prompts and scorers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from loguru import logger
+
+from condchain_tasks import __version__
+from condchain_tasks.data.harness import provenance
+from condchain_tasks.data.images import FileImage
+from condchain_tasks.prompts import fingerprint, render
+from condchain_tasks.scorers.condchain import linearised_path_f1, mean, score_reply
+
+_METADATA = "metadata_"
+
+
+def __getattr__(name: str) -> dict[str, Any]:
+    """`metadata_TASK`: what goes into the task's results, so that figures can be told to be comparable."""
+    if not name.startswith(_METADATA):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    task = name.removeprefix(_METADATA)
+    return {
+        "version": 1.0,
+        "condchain_tasks": __version__,
+        "prompt": fingerprint(_prompt("gui" if "_gui" in task else "")),
+        "data": provenance(task),
+    }
+
+
+def doc_to_text(doc: dict[str, Any]) -> str:
+    """The prompt without its pictures."""
+    return render(_prompt(doc["domain"]), instruction=doc["instruction"])
+
+
+def doc_to_visual(doc: dict[str, Any]) -> list[FileImage]:
+    """The pictures, undecoded."""
+    return [FileImage(path) for path in doc["images"]]
+
+
+def doc_to_messages(doc: dict[str, Any]) -> list[dict[str, Any]]:
+    """One user turn: the picture and the text; in gui each picture after its number."""
+    content: list[dict[str, Any]] = []
+    for number, image in enumerate(doc_to_visual(doc), start=1):
+        if doc["domain"] == "gui":
+            content.append({"type": "text", "text": f"Image {number}:"})
+        content.append({"type": "image", "url": image})
+    content.append({"type": "text", "text": doc_to_text(doc)})
+    return [{"role": "user", "content": content}]
+
+
+def process_results(doc: dict[str, Any], results: list[str]) -> dict[str, dict[str, Any]]:
+    """Scores one reply.
+
+    Args:
+        doc: The row (see `data.condchain.Row`).
+        results: The harness's list of one reply.
+
+    Returns:
+        For each metric that the reply bears on its score, 0 or 100, with the pair that it is clustered by.
+        `path_f1` carries everything that a later report needs.
+    """
+    score = score_reply(results[0], doc["gold"])
+    record = {key: value for key, value in doc.items() if key not in ("instruction", "images")} | {
+        "frames": len(doc["images"]),
+        "pred": score.strict.label,
+        "pred_source": score.strict.source,
+        "pred_lenient": score.lenient.label,
+        "pred_lenient_source": score.lenient.source,
+        "failed": score.failed,
+        "no_answer": score.no_answer,
+    }
+
+    def item(value: bool, **more: Any) -> dict[str, Any]:
+        return {"score": 100.0 * value, "pair": doc["pair"], **more}
+
+    return {
+        f"{doc['path']}_acc": item(score.correct),
+        "path_f1": item(score.correct, **record),
+        "path_f1_lenient": item(score.correct_lenient, path=doc["path"]),
+        "no_answer": item(score.no_answer),
+        "failed": item(score.failed),
+    }
+
+
+def share(items: list[dict[str, Any]]) -> float:
+    """Mean score, per cent."""
+    return mean(item["score"] for item in items)
+
+
+def failed_share(items: list[dict[str, Any]]) -> float:
+    """Failed requests, per cent, with a warning if there are any."""
+    failed = sum(item["score"] > 0 for item in items)
+    if failed:
+        logger.warning(
+            "{} of {} requests failed or came back empty. They count as wrong: these figures are not comparable with "
+            "any other. Run again with --use_cache to send only what is missing.",
+            failed,
+            len(items),
+        )
+    return share(items)
+
+
+def path_f1(items: list[dict[str, Any]]) -> float:
+    """Path F1, per cent; not a number if a kind of path is missing, as under `--limit 1`.
+
+    The harness takes its standard errors from the same list afterwards. They are those of path F1 once each entry
+    is the reply's linearised share in it, so the list's entries are replaced (the entries themselves, which stand in
+    the sample log, stay as they are).
+    """
+    terms = linearised_path_f1([item["score"] for item in items], [item["path"] == "true" for item in items])
+    items[:] = [{"score": term, "pair": item["pair"]} for term, item in zip(terms, items, strict=True)]
+    return mean(terms)
+
+
+def _prompt(domain: str) -> str:
+    return "condchain_gui" if domain == "gui" else "condchain"

@@ -1,0 +1,235 @@
+r"""MM-CondChain (arXiv 2603.12266): reading an answer, path F1, and its standard error.
+
+Two readings stand side by side. The strict one is the rule of the official scorer, which leaderboards use. The
+lenient one also accepts what is plainly the same answer in other clothes, `\boxed{\text{F1}}`, `\boxed{f1}`,
+`\boxed{F-1}`; it never turns an answer that is right by the strict rule into a wrong one.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+from condchain_tasks.scorers.replies import is_failed
+
+_T = TypeVar("_T")
+Source = Literal["boxed", "label", "none"]
+
+NO_OPTION = "None"
+"""The label of a reply that says that no option is right, and of a reply in which no answer was found."""
+
+_BOX = "\\boxed{"
+_LABEL = re.compile(r"\b(?:[A-Z]\d+|None)\b")
+_NO_OPTION_WORDS = frozenset({"", "none", "null", "nan"})
+_MAX_LABEL = 200  # a label goes into every sample log; longer ones are never right
+_MAX_BOX = 1_000  # lenient reading looks for one label in a box, not for an essay
+
+_LOOSE_LABEL = re.compile(r"(?<![A-Za-z0-9])([A-Za-z])[-_]?([0-9]{1,9})(?![A-Za-z0-9])")
+_LOOSE_LABEL_IN_TEXT = re.compile(r"(?<![A-Za-z0-9])([A-Z])[-_ ]?([0-9]{1,9})(?![A-Za-z0-9])")
+_LATEX_COMMAND = re.compile(r"\\[A-Za-z]+\*?|\\[^A-Za-z]")
+_WRAPPING = str.maketrans("", "", "{}$*`'\"")
+_HYPHENS = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"))
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer that was read.
+
+    Attributes:
+        label: Such as "A1" or "F3"; "None" if no option was chosen or found.
+        source: The rule that found it: "boxed", "label" (a label that stands alone in the text), "none".
+    """
+
+    label: str
+    source: Source
+
+
+@dataclass(frozen=True)
+class Score:
+    """One scored reply.
+
+    Attributes:
+        strict: The answer by the official rule.
+        lenient: The answer by the lenient rule.
+        correct: Whether the strict answer equals the gold label; never for a failed request.
+        correct_lenient: The same for the lenient answer.
+        failed: There was no reply (see `replies.is_failed`); it counts as wrong.
+        no_answer: There was a reply, and the official rule found no answer in it.
+    """
+
+    strict: Answer
+    lenient: Answer
+    correct: bool
+    correct_lenient: bool
+    failed: bool
+    no_answer: bool
+
+
+def parse_answer(text: str | None) -> Answer:
+    r"""Reads an answer by the official rule.
+
+    The last `\boxed{...}` counts (content up to the first closing brace, spaces removed; none, null, nan and nothing
+    mean None, anything else is taken as it stands). Without one the last label that stands alone (a capital letter
+    and digits, or None) counts. Without that the answer is None.
+
+    Args:
+        text: The reply, of any length; None reads as an empty reply.
+
+    Returns:
+        The answer and the rule that found it.
+    """
+    text = text or ""
+    boxed = _last(_boxes(text))
+    if boxed is not None:
+        label = "".join(boxed.split())
+        return Answer(NO_OPTION if label.lower() in _NO_OPTION_WORDS else label[:_MAX_LABEL], "boxed")
+    match = _last(_LABEL.finditer(text))
+    if match is not None:
+        return Answer(match.group()[:_MAX_LABEL], "label")
+    return Answer(NO_OPTION, "none")
+
+
+def parse_answer_lenient(text: str | None) -> Answer:
+    r"""Reads an answer as a person would.
+
+    What the official rule reads as a label stays as it is. Else wrappings are removed from the last box (LaTeX
+    commands, braces, quotes, full-width characters, a hyphen between letter and number, lower case), and it counts
+    if it then names exactly one label, or none of the options. Without a box the same is tried on labels in the text,
+    and on a reply that is nothing but a label.
+
+    Args:
+        text: The reply, of any length; None reads as an empty reply.
+
+    Returns:
+        The answer and where it was found; what cannot be normalised is returned as the official rule reads it.
+    """
+    strict = parse_answer(text)
+    if strict.source != "none" and _LABEL.fullmatch(strict.label):
+        return strict
+    text = text or ""
+    start = text.rfind(_BOX)
+    if start >= 0:
+        content = _balanced(text[start + len(_BOX) : start + len(_BOX) + _MAX_BOX])
+        label = None if content is None else _loose_label(content)
+        return strict if label is None else Answer(label, "boxed")
+    tail = unicodedata.normalize("NFKC", text[-100_000:]).translate(_HYPHENS)
+    match = _last(_LOOSE_LABEL_IN_TEXT.finditer(tail))
+    if match is not None:
+        return Answer(match[1] + match[2], "label")
+    if len(tail) <= _MAX_LABEL and (label := _loose_label(tail.strip(" \n\t().:!"))) not in (None, NO_OPTION):
+        return Answer(str(label), "label")
+    return strict
+
+
+def score_reply(reply: str | None, gold: str) -> Score:
+    """Scores one reply by both rules.
+
+    Args:
+        reply: The reply; None, blank text and lmms-eval's failure texts are failed requests, and wrong.
+        gold: The right label; the comparison is exact and case-sensitive.
+
+    Returns:
+        The score.
+    """
+    if is_failed(reply):
+        nothing = Answer(NO_OPTION, "none")
+        return Score(nothing, nothing, correct=False, correct_lenient=False, failed=True, no_answer=False)
+    strict, lenient = parse_answer(reply), parse_answer_lenient(reply)
+    return Score(
+        strict=strict,
+        lenient=lenient,
+        correct=strict.label == gold,
+        correct_lenient=lenient.label == gold,
+        failed=False,
+        no_answer=strict.source == "none",
+    )
+
+
+def path_f1(true_acc: float, false_acc: float) -> float:
+    """Path F1: the harmonic mean of the accuracies on true and on false paths (paper, section 4).
+
+    Args:
+        true_acc: Accuracy on true paths, per cent.
+        false_acc: Accuracy on false paths, per cent.
+
+    Returns:
+        Per cent; 0 if both are 0, and not a number if either is.
+    """
+    total = true_acc + false_acc
+    return 0.0 if total == 0 else 2 * true_acc * false_acc / total
+
+
+def linearised_path_f1(correct: Sequence[float], is_true_path: Sequence[bool]) -> list[float]:
+    """Splits path F1 into one term for each reply, so that a standard error can be had for it.
+
+    Path F1 is not a mean over replies, but close to its value it is linear in the two accuracies t and f (delta
+    method): dF/dt = 2f²/(t+f)², dF/df = 2t²/(t+f)². The terms' mean is path F1, and their standard error, clustered
+    by pair, is that of path F1.
+
+    Args:
+        correct: 0 or 100 for each reply.
+        is_true_path: For each reply, whether it belongs to a true path.
+
+    Returns:
+        One term for each reply, per cent; not a number if either kind of path is missing.
+    """
+    true_acc = mean(c for c, on_true in zip(correct, is_true_path, strict=True) if on_true)
+    false_acc = mean(c for c, on_true in zip(correct, is_true_path, strict=True) if not on_true)
+    total = true_acc + false_acc
+    value = path_f1(true_acc, false_acc)
+    if total == 0 or math.isnan(total):
+        return [value] * len(correct)
+    share = sum(is_true_path) / len(correct)
+    true_slope, false_slope = 2 * false_acc**2 / total**2 / share, 2 * true_acc**2 / total**2 / (1 - share)
+    return [
+        value + (true_slope * (c - true_acc) if on_true else false_slope * (c - false_acc))
+        for c, on_true in zip(correct, is_true_path, strict=True)
+    ]
+
+
+def mean(values: Iterable[float]) -> float:
+    """The arithmetic mean; not a number if there are no values."""
+    listed = list(values)
+    return sum(listed) / len(listed) if listed else math.nan
+
+
+def _last(items: Iterable[_T]) -> _T | None:
+    found = None
+    for item in items:
+        found = item
+    return found
+
+
+def _boxes(text: str) -> Iterator[str]:
+    # A regular expression would look for the closing brace anew from each of many unclosed boxes.
+    start = text.find(_BOX)
+    while start >= 0:
+        end = text.find("}", start)
+        if end < 0:
+            return
+        yield text[start + len(_BOX) : end]
+        start = text.find(_BOX, end)
+
+
+def _balanced(text: str) -> str | None:
+    """The text up to the brace that closes the one before it."""
+    depth = 1
+    for position, char in enumerate(text):
+        depth += (char == "{") - (char == "}")
+        if depth == 0:
+            return text[:position]
+    return None
+
+
+def _loose_label(content: str) -> str | None:
+    plain = unicodedata.normalize("NFKC", content).translate(_HYPHENS)
+    plain = _LATEX_COMMAND.sub("", plain).translate(_WRAPPING)
+    if "".join(plain.split()).strip(".").lower() in _NO_OPTION_WORDS:
+        return NO_OPTION
+    compact = re.sub(r"\s*([-_])\s*|(?<=[A-Za-z])\s+(?=[0-9])", r"\1", plain)
+    labels = {letter.upper() + number for letter, number in _LOOSE_LABEL.findall(compact)}
+    return labels.pop() if len(labels) == 1 else None

@@ -1,0 +1,23 @@
+"""Replies that are no replies.
+
+lmms-eval's API models return a text in place of the reply when a request failed, other models an empty string.
+Such text contains things that look like answers ("H100", "None"), so it is recognised before anything is read.
+"""
+
+from __future__ import annotations
+
+_FAILURE_MARKERS = ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED")
+
+
+def is_failed(reply: str | None) -> bool:
+    """Whether there is nothing to score: the request failed, or nothing came back.
+
+    Args:
+        reply: What the harness hands over for one request.
+
+    Returns:
+        True for None, for blank text, and for lmms-eval's failure texts. A reply that merely quotes such a text
+        further on is a reply.
+    """
+    text = (reply or "").lstrip()
+    return not text or text.startswith(_FAILURE_MARKERS)
