@@ -30,6 +30,7 @@ _MAX_BOX = 1_000  # lenient reading looks for one label in a box, not for an ess
 
 _LOOSE_LABEL = re.compile(r"(?<![A-Za-z0-9])([A-Za-z])[-_]?([0-9]{1,9})(?![A-Za-z0-9])")
 _LOOSE_LABEL_IN_TEXT = re.compile(r"(?<![A-Za-z0-9])([A-Z])[-_ ]?([0-9]{1,9})(?![A-Za-z0-9])")
+_WHOLE_REPLY = re.compile(r"\W*([A-Za-z])[-_ ]?([0-9]{1,9})\W*")
 _LATEX_COMMAND = re.compile(r"\\[A-Za-z]+\*?|\\[^A-Za-z]")
 _WRAPPING = str.maketrans("", "", "{}$*`'\"")
 _HYPHENS = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"))
@@ -120,9 +121,8 @@ def parse_answer_lenient(text: str | None) -> Answer:
     match = _last(_LOOSE_LABEL_IN_TEXT.finditer(tail))
     if match is not None:
         return Answer(match[1] + match[2], "label")
-    if len(tail) <= _MAX_LABEL and (label := _loose_label(tail.strip(" \n\t().:!"))) not in (None, NO_OPTION):
-        return Answer(str(label), "label")
-    return strict
+    match = _WHOLE_REPLY.fullmatch(tail) if len(tail) <= _MAX_LABEL else None
+    return Answer(match[1].upper() + match[2], "label") if match else strict
 
 
 def score_reply(reply: str | None, gold: str) -> Score:

@@ -177,9 +177,7 @@ class FileImage(Image.Image):
             if self._im is None:
                 with self._open() as image:
                     image.load()
-                    self.palette = image.palette
-                    self.info = dict(image.info)
-                    self._mode, self._size = image.mode, image.size
+                    self.info = {**image.info, **self.info}  # some chunks come after the pixels
                     self._im = image.im
 
     def _is_unmodified(self) -> bool:
