@@ -115,6 +115,7 @@ class FileImage(Image.Image):
             self.info, self.format = dict(header.info), header.format
             self.palette = header.palette.copy() if header.palette else None
             self.format_description = header.format_description
+        self._file_palette = _raw_palette(self)
 
     def encoded(self) -> bytes:
         """The file's bytes."""
@@ -181,12 +182,18 @@ class FileImage(Image.Image):
                     self._im = image.im
 
     def _is_unmodified(self) -> bool:
+        if self._im is None:
+            return _raw_palette(self) == self._file_palette
         # Pixels can be changed in many ways, some of them outside PIL's methods: compare instead of keeping watch.
-        return self._im is None or _state(super().copy()) == _state(self._twin())
+        return _state(super().copy()) == _state(self._twin())
 
 
 def _state(image: Image.Image) -> _State:
     return image.mode, image.size, image.tobytes() + bytes(image.getpalette() or b"")
+
+
+def _raw_palette(image: Image.Image) -> bytes:
+    return bytes(image.palette.palette or b"") if image.palette else b""
 
 
 def _restore(state: Any) -> Image.Image:
