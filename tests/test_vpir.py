@@ -509,6 +509,13 @@ def test_colliding_hashes_stay_cheap() -> None:
     assert evaluate("len(set(a)) == 1000", {"a": [number * prime for number in range(1_000)]})
 
 
+def test_comparing_long_texts_costs_steps() -> None:
+    # Texts of different storage width are compared character by character.
+    facts = {"a": "x" * 40_000 + "\u00e9", "b": "x" * 40_000 + "\u2603", "n": list(range(1_000))}
+    with pytest.raises(PredicateError, match="steps"):
+        evaluate("all(a < b for i in n)", facts)
+
+
 def test_clock_is_the_last_resort(monkeypatch: pytest.MonkeyPatch) -> None:
     seconds = iter(range(1_000))
     monkeypatch.setattr(vpir, "monotonic", lambda: next(seconds))
