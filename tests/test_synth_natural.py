@@ -6,19 +6,24 @@ import ast
 import itertools
 import random
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from PIL import Image
+from PIL import Image, ImageChops
 
 from condchain_tasks.synth import natural
 from condchain_tasks.synth.natural import NaturalWorld, make_world
-from condchain_tasks.synth.natural_art import COLOURS, KINDS, MARKS, PATTERNS, PLACES, SIZES, Scene, Thing, draw_scene
+from condchain_tasks.synth.natural_art import MARKS, SIZES, Scene, Thing, draw_scene
+from condchain_tasks.synth.natural_pen import COLOURS, PATTERNS
+from condchain_tasks.synth.natural_places import PLACES
+from condchain_tasks.synth.natural_things import KINDS
 from condchain_tasks.synth.world import Attribute, Scalar
 from condchain_tasks.vpir import evaluate
 
@@ -100,7 +105,7 @@ def test_names_and_neighbours_follow_the_grid() -> None:
     mug, hat, robot = thing("mug", 0, 1), thing("hat", 1, 1), thing("robot", 0, 3)
     things = (mug, robot, hat)
     subject = natural._subject(mug, things, "a box")
-    assert [name.text for name in subject.names] == ["the mug", "the thing in the same column as the hat"]
+    assert [name.text for name in subject.names] == ["the mug", "the labelled thing in the same column as the hat"]
     assert subject.names[1].selector == 'column_mate == "hat"'
     assert subject.related == ("hat",)
     alone = natural._subject(robot, things, "a box")
@@ -137,7 +142,7 @@ def test_sentences_fit_any_subject_and_value(attribute: Attribute) -> None:
 # The picture
 
 
-def thing(kind: str, row: int, column: int, **changes: object) -> Thing:
+def thing(kind: str, row: int = 0, column: int = 0, **changes: Any) -> Thing:
     plain = Thing(
         kind=kind,
         row=row,
@@ -156,16 +161,24 @@ def thing(kind: str, row: int, column: int, **changes: object) -> Thing:
         mirrored=False,
         shift=0,
     )
-    return replace(plain, **changes)  # type: ignore[arg-type]
+    return replace(plain, **changes)
 
 
-def pixels(*things: Thing, place: str = "shelf") -> NDArray[np.int16]:
-    return np.asarray(draw_scene(Scene(place, 3, things)), np.int16)
+def cell(picture: Image.Image, row: int, column: int) -> NDArray[np.int16]:
+    x, y = column * CELL_WIDTH, row * CELL_HEIGHT
+    return np.array(picture.crop((x, y, x + CELL_WIDTH, y + CELL_HEIGHT)), np.int16)
 
 
-def cell(picture: NDArray[np.int16], row: int, column: int) -> NDArray[np.int16]:
-    y, x = row * CELL_HEIGHT, column * CELL_WIDTH
-    return picture[y : y + CELL_HEIGHT, x : x + CELL_WIDTH]
+def pixels(*things: Thing) -> list[NDArray[np.int16]]:
+    """Each thing in a cell of the gallery, whose cells are all alike but for the posts at their edges."""
+    drawn = []
+    for start in range(0, len(things), 8):
+        placed = [replace(one, row=i // 4, column=i % 4) for i, one in enumerate(things[start : start + 8])]
+        picture = draw_scene(Scene("gallery", 3, tuple(placed)))
+        drawn += [cell(picture, one.row, one.column) for one in placed]
+    for part in drawn:
+        part[:, [0, 1, 2, -1, -2, -3]] = 0
+    return drawn
 
 
 def near(picture: NDArray[np.int16], colour: str, tolerance: int = 24) -> NDArray[np.bool_]:
@@ -183,19 +196,18 @@ def test_the_saved_picture_shows_place_colour_and_border(tmp_path: Path, seed: i
     assert world.draw(tmp_path, "s1") == "images/natural/s1.jpg"
     with Image.open(tmp_path / "images/natural/s1.jpg") as image:
         assert (image.format, image.mode, image.size) == ("JPEG", "RGB", (960, 640))
-        picture = np.asarray(image, np.int16)
+        picture = image.copy()
     filled = {(thing.row, thing.column): thing for thing in world.scene.things}
     for row, column in itertools.product(range(2), range(4)):
         part = cell(picture, row, column)
         label, above = part[248:308], part[:240]
-        at = filled.get((row, column))
-        if at is None:
+        if (row, column) not in filled:
             assert not (part.min(-1) < 60).any()
             continue
-        assert near(label, at.border, 40).sum() > 1200
-        assert all(near(label, other, 40).sum() < 120 for other in COLOURS if other != at.border)
-        counts = {colour: near(above, colour, 40).sum() for colour in COLOURS}
-        assert max(counts, key=lambda colour: counts[colour]) == at.colour, (at.kind, counts)
+        at = filled[row, column]
+        for region, shown in ((label, at.border), (above, at.colour)):
+            counts = {colour: int(near(region, colour, 40).sum()) for colour in COLOURS}
+            assert max(counts, key=lambda colour: counts[colour]) == shown, (at.kind, counts)
 
 
 def extent(picture: NDArray[np.int16], colour: str) -> tuple[float, float]:
@@ -205,8 +217,8 @@ def extent(picture: NDArray[np.int16], colour: str) -> tuple[float, float]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_sizes_are_clearly_apart(kind: str) -> None:
-    picture = pixels(*(thing(kind, 0, i, size=size) for i, size in enumerate(SIZES)))
-    small, medium, large = (np.array(extent(cell(picture, 0, i), "blue")) for i in range(3))
+    drawn = pixels(*(thing(kind, size=size) for size in SIZES))
+    small, medium, large = (np.array(extent(picture, "blue")) for picture in drawn)
     assert (medium / small > 1.35).all() and (large / medium > 1.35).all()
 
 
@@ -216,27 +228,25 @@ def changed(one: NDArray[np.int16], other: NDArray[np.int16]) -> NDArray[np.bool
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_fact_can_be_seen_on_a_small_and_crowded_thing(kind: str) -> None:
-    crowded = thing(kind, 0, 1, colour="red", hidden=True, bow=True, mat=True)
-    before = pixels(crowded)
-    changes: list[dict[str, object]] = [{key: False} for key in ("hidden", "bow", "mat")]
+    crowded = thing(kind, colour="red", hidden=True, bow=True, mat=True)
+    changes: list[dict[str, Any]] = [{key: False} for key in ("hidden", "bow", "mat")]
     changes += [
         {"extras": {**crowded.extras, extra.key: value}, "mirrored": extra.key == "points_left"}
         for extra in natural._EXTRAS[kind]
         for value in extra.values[1:]
     ]
-    for change in changes:
-        assert changed(before, pixels(replace(crowded, **change))).sum() >= 40, change  # type: ignore[arg-type]
-    patterns = [pixels(replace(crowded, pattern=pattern)) for pattern in PATTERNS]
-    for one, other in itertools.combinations(patterns, 2):
+    before, *after = pixels(crowded, *(replace(crowded, **change) for change in changes))
+    for change, picture in zip(changes, after, strict=True):
+        assert changed(before, picture).sum() >= 40, change
+    for one, other in itertools.combinations(pixels(*(replace(crowded, pattern=p) for p in PATTERNS)), 2):
         assert changed(one, other).sum() >= 90
-    for colour in COLOURS:
-        assert near(pixels(replace(crowded, colour=colour))[:240], colour).sum() >= 250
+    assert near(before[:240], "red").sum() >= 250
 
 
 def test_every_fact_of_a_label_can_be_seen() -> None:
-    choices = {"word": natural.WORDS, "mark": MARKS, "marks": range(2, 7), "border": COLOURS}
+    choices: dict[str, Iterable[Any]] = {"word": natural.WORDS, "mark": MARKS, "marks": range(2, 7), "border": COLOURS}
     for key, values in choices.items():
-        drawn = [pixels(thing("mug", 0, 0, **{key: value})) for value in values]
+        drawn = pixels(*(replace(thing("mug"), **{key: value}) for value in values))
         for one, other in itertools.combinations(drawn, 2):
             difference = changed(one, other)
             assert difference[248:308].sum() >= 60
@@ -246,13 +256,16 @@ def test_every_fact_of_a_label_can_be_seen() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_reaches_into_another_cell(kind: str) -> None:
     extras = {extra.key: extra.values[-1] for extra in natural._EXTRAS[kind]}
-    empty = pixels()
-    for mirrored, shift in itertools.product((False, True), (-8, 8)):
-        biggest = thing(
-            kind, 1, 1, size="large", hidden=True, bow=True, mat=True, extras=extras, mirrored=mirrored, shift=shift
-        )
-        difference = np.abs(pixels(biggest) - empty).max(-1) > 0
-        assert cell(difference, 1, 1).sum() == difference.sum()
+    empty = draw_scene(Scene("shelf", 3, ()))
+    cells = ((0, 0), (0, 2), (1, 1), (1, 3))
+    looks = itertools.product((False, True), (-8, 8))
+    biggest = tuple(
+        thing(kind, *at, size="large", hidden=True, bow=True, mat=True, extras=extras, mirrored=mirrored, shift=shift)
+        for at, (mirrored, shift) in zip(cells, looks, strict=True)
+    )
+    difference = ImageChops.difference(draw_scene(Scene("shelf", 3, biggest)), empty)
+    for row, column in itertools.product(range(2), range(4)):
+        assert cell(difference, row, column).any() == ((row, column) in cells)
 
 
 @pytest.mark.parametrize("mirrored", [False, True])
@@ -261,17 +274,18 @@ def test_nothing_reaches_into_another_cell(kind: str) -> None:
 )
 def test_hour_hand(time: str, dx: int, dy: int, mirrored: bool) -> None:
     """The dial of a large clock has its middle at (120, 134) of the cell; the hour hand is 25 pixels long."""
-    picture = pixels(thing("clock", 0, 0, size="large", extras={"time": time}, mirrored=mirrored))
+    (picture,) = pixels(thing("clock", size="large", extras={"time": time}, mirrored=mirrored))
     for x, y in ((1, 0), (0, 1), (-1, 0)):
         assert (picture[134 + 16 * y, 120 + 16 * x].max() < 80) == ((x, y) == (dx, dy))
 
 
-@pytest.mark.parametrize(("mark", "marks"), itertools.product(MARKS, range(2, 7)))
-def test_marks_are_apart(mark: str, marks: int) -> None:
-    """Down the label's lower half, columns with ink alternate with columns without it."""
-    picture = pixels(thing("mug", 0, 0, mark=mark, marks=marks))
-    ink = (picture[280:300, 46:194].max(-1) < 120).any(0)
-    assert np.count_nonzero(np.diff(ink.astype(int)) == 1) == marks
+@pytest.mark.parametrize("mark", MARKS)
+def test_marks_are_apart(mark: str) -> None:
+    """Along the label's lower half, columns with ink alternate with columns without it."""
+    counts = range(2, 7)
+    for marks, picture in zip(counts, pixels(*(thing("mug", mark=mark, marks=n) for n in counts)), strict=True):
+        ink = (picture[280:300, 46:194].max(-1) < 120).any(0)
+        assert np.count_nonzero(np.diff(ink.astype(int)) == 1) == marks
 
 
 def test_things_that_point_left_do(worlds: list[NaturalWorld]) -> None:
@@ -279,10 +293,26 @@ def test_things_that_point_left_do(worlds: list[NaturalWorld]) -> None:
         for drawn in world.scene.things:
             if "points_left" in drawn.extras:
                 assert drawn.mirrored is not drawn.extras["points_left"]
-    for kind, side in (("mug", 0), ("teapot", 0)):
-        picture = cell(pixels(thing(kind, 0, 0, size="large")), 0, 0)
-        xs = np.nonzero(near(picture[:240], "blue").any(0))[0]
-        assert 120 - xs.min() > xs.max() - 120 or side, kind
+
+
+@pytest.mark.parametrize(
+    ("kind", "x", "y", "ink"),
+    [
+        ("mug", 0, 0.58, COLOURS["blue"]),
+        ("teapot", -0.03, 0.4, COLOURS["blue"]),
+        ("fish", 0.2, 0.43, (252, 252, 252)),
+        ("car", -0.05, 0.67, (252, 252, 252)),
+    ],
+    ids=str,
+)
+def test_handle_spout_eye_and_headlight_are_on_the_left(kind: str, x: float, y: float, ink: object) -> None:
+    """The middle of the detail, in the unit square, is on the other side of a mirrored thing."""
+    side, base = SIZES["large"], 226
+    left, right = (round(120 + k * (x - 0.5) * side) for k in (1, -1))
+    at = round(base - (1 - y) * side)
+    plain, mirrored = pixels(*(thing(kind, size="large", mirrored=m) for m in (False, True)))
+    assert tuple(plain[at, left]) == tuple(mirrored[at, right]) == ink
+    assert tuple(plain[at, right]) != ink and tuple(mirrored[at, left]) != ink
 
 
 def test_same_seed_same_bytes(tmp_path: Path) -> None:
