@@ -18,9 +18,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 data_app = typer.Typer(help="Look at a benchmark's data.", no_args_is_help=True)
-synth_app = typer.Typer(
-    help="Make an embedded benchmark of any size, in the official layout.", no_args_is_help=True
-)
+synth_app = typer.Typer(help="Make an embedded benchmark of any size, in the official layout.", no_args_is_help=True)
 app.add_typer(data_app, name="data")
 app.add_typer(synth_app, name="synth")
 
@@ -67,7 +65,7 @@ def check(
     benchmark: Benchmark,
     folder: Annotated[Path | None, typer.Argument(help="The data; left out, what a run would use.")] = None,
 ) -> None:
-    """Read a benchmark's data as a run would, and list every fault and every oddity. Exit code 1 if there is a fault."""
+    """Read a benchmark's data as a run would; list every fault and every oddity. Exit code 1 if there is a fault."""
     from condchain_tasks.data.condchain import read
     from condchain_tasks.data.errors import DataError
     from condchain_tasks.data.sources import DOMAINS, Source, official
@@ -89,9 +87,7 @@ def check(
         for kind, places in reading.remarks.items():
             for place in places:
                 _out.print(f"ODDITY {kind}: {place}")
-        oddities = (
-            ", ".join(f"{len(places)} {kind}" for kind, places in reading.remarks.items()) or "no oddities"
-        )
+        oddities = ", ".join(f"{len(places)} {kind}" for kind, places in reading.remarks.items()) or "no oddities"
         _out.print(f"{domain}: {len(reading.rows) // 2} chains, {len(reading.faults)} faults; {oddities}")
         faults += len(reading.faults)
     raise typer.Exit(1 if faults else 0)
@@ -103,15 +99,9 @@ def synth_condchain(
     n: Annotated[int, typer.Option(min=1, help="Chains a domain.")] = 24,
     seed: Annotated[int, typer.Option(help="The same seed gives the same chains.")] = 0,
     domain: Annotated[list[Domain] | None, typer.Option(help="May be repeated; left out, all three.")] = None,
-    depth: Annotated[
-        str, typer.Option(help="Conditions a chain: MIN:MAX or one number, within 2 to 6.")
-    ] = "2:6",
-    complexity: Annotated[
-        Complexity | None, typer.Option(help="Of the predicates; left out, half and half.")
-    ] = None,
-    contact_sheet: Annotated[
-        bool, typer.Option("--contact-sheet", help="Pictures beside their facts.")
-    ] = False,
+    depth: Annotated[str, typer.Option(help="Conditions a chain: MIN:MAX or one number, within 2 to 6.")] = "2:6",
+    complexity: Annotated[Complexity | None, typer.Option(help="Of the predicates; left out, half and half.")] = None,
+    contact_sheet: Annotated[bool, typer.Option("--contact-sheet", help="Pictures beside their facts.")] = False,
 ) -> None:
     """Draw scenes, build chains of conditions over their facts, and write them like MM-CondChain's own data."""
     from condchain_tasks.synth.dataset import write_dataset
@@ -138,7 +128,7 @@ def synth_condchain(
 
 @app.command()
 def verify(folder: Annotated[Path, typer.Argument(help="What `condchain synth` wrote.")]) -> None:
-    """Check an embedded benchmark: execute every predicate, derive every exit and answer anew. Exit code 1 on faults."""
+    """Check an embedded benchmark: execute every predicate, derive every exit anew. Exit code 1 on faults."""
     from condchain_tasks.synth.verify import verify_dataset
 
     report = verify_dataset(folder)

@@ -2,9 +2,6 @@
 
 lmms-eval has an entry-point group for models and none for tasks. Models are loaded before tasks are indexed, so the
 models' entry point is also the place to add the task folder to the index.
-
-It also mends the response cache of `--use_cache`: lmms-eval stores the text that its API models return for a failed
-request like a reply, and a second run is then served the failure again.
 """
 
 from __future__ import annotations
@@ -17,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from loguru import logger
 
-from condchain_tasks.scorers.replies import is_failed
+from condchain_tasks.response_cache import mend_response_cache
 
 if TYPE_CHECKING:
     from lmms_eval.models.registry_v2 import ModelManifest
@@ -36,7 +33,7 @@ def manifests() -> list[ModelManifest]:
     from lmms_eval.models.registry_v2 import ModelManifest
 
     index_tasks()
-    keep_failures_out_of_the_cache()
+    mend_response_cache()
     return [
         ModelManifest("condchain_sim", simple_class_path="condchain_tasks.models.sim.SimulatedModel"),
     ]
@@ -74,36 +71,6 @@ def index_tasks() -> None:
 
     TaskManager.initialize_tasks = with_our_tasks
     setattr(TaskManager, _MARK, True)
-
-
-def keep_failures_out_of_the_cache() -> None:
-    """Makes `--use_cache` send a failed request again, in a later run, instead of remembering the failure.
-
-    Calling this again changes nothing. If lmms-eval has no place to attach to, a warning says so.
-    """
-    try:
-        from lmms_eval.caching.response_cache import ResponseCache
-
-        is_valid: Callable[[Any, str], bool] = ResponseCache._is_valid_response
-    except (ImportError, AttributeError):
-        logger.warning(
-            "condchain-tasks {} cannot keep failed requests out of the cache of lmms-eval {}: after failures, delete "
-            "the folder of --use_cache.",
-            version("condchain-tasks"),
-            version("lmms_eval"),
-        )
-        return
-    if getattr(ResponseCache, _MARK, False):
-        return
-
-    @functools.wraps(is_valid)
-    def is_valid_reply(response: Any, request_type: str) -> bool:
-        text = getattr(response, "text", response)
-        rounds = text if isinstance(text, list) else [text]
-        return is_valid(response, request_type) and not any(isinstance(r, str) and is_failed(r) for r in rounds)
-
-    ResponseCache._is_valid_response = staticmethod(is_valid_reply)
-    setattr(ResponseCache, _MARK, True)
 
 
 def _say_what_to_do_instead() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,12 +16,20 @@ for _name in ("CONDCHAIN_DATA", "CONDCHAIN_PROMPTS", "CONDCHAIN_REVISION"):
     os.environ.pop(_name, None)
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _caches(tmp_path_factory: pytest.TempPathFactory, worker_id: str = "") -> None:
-    root = Path(tempfile.gettempdir()) / f"condchain-tests-{os.getpid()}"
-    del tmp_path_factory
-    os.environ["CONDCHAIN_CACHE"] = str(root / "condchain")
-    os.environ["HF_HOME"] = str(root / "hf")
+_root = tempfile.TemporaryDirectory(prefix="condchain-tests-")
+os.environ["CONDCHAIN_CACHE"] = str(Path(_root.name) / "condchain")
+os.environ["HF_HOME"] = str(Path(_root.name) / "hf")
+
+
+@pytest.fixture
+def warnings() -> Iterator[list[str]]:
+    """What is logged as a warning."""
+    from loguru import logger
+
+    found: list[str] = []
+    handler = logger.add(lambda message: found.append(str(message)), level="WARNING", format="{message}")
+    yield found
+    logger.remove(handler)
 
 
 @pytest.fixture

@@ -16,9 +16,7 @@ CACHE = "CONDCHAIN_CACHE"
 
 def cache_root() -> Path:
     """The cache folder: `CONDCHAIN_CACHE`, else the user's cache folder on this system."""
-    return (
-        Path(os.environ.get(CACHE) or platformdirs.user_cache_dir("condchain-tasks")).expanduser().absolute()
-    )
+    return Path(os.environ.get(CACHE) or platformdirs.user_cache_dir("condchain-tasks")).expanduser().absolute()
 
 
 def made_once(path: Path, make: Callable[[Path], None]) -> Path:

@@ -157,11 +157,7 @@ def prepare(source: Source, domain: str, order: FrameOrder = "lexicographic") ->
         reading = read(source, domain, order)
         if reading.faults:
             more = len(reading.faults) - 1
-            rest = (
-                f" (and {more} more: `condchain data check condchain {source.root}` lists them)"
-                if more
-                else ""
-            )
+            rest = f" (and {more} more: `condchain data check condchain {source.root}` lists them)" if more else ""
             raise DataError(reading.faults[0] + rest)
         path.mkdir()
         with (path / "rows.jsonl").open("w", encoding="utf-8") as file:
@@ -234,9 +230,7 @@ def _parse(entry: Entry, domain: str) -> _Record:
             f"{entry.place}, id {str(value['id'])[:200]!r}, field {field}: {first['msg']}{found}."
         ) from error
     if record.domain != domain:
-        raise DataError(
-            f"{entry.place}, id {record.id!r}, field domain: expected {domain!r}, found {record.domain!r}."
-        )
+        raise DataError(f"{entry.place}, id {record.id!r}, field domain: expected {domain!r}, found {record.domain!r}.")
     return record
 
 

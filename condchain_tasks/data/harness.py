@@ -7,7 +7,6 @@ and only then is the data fetched, checked and prepared. The value is what `data
 from __future__ import annotations
 
 import os
-from functools import lru_cache
 from typing import Any
 
 from loguru import logger
@@ -20,7 +19,7 @@ _CHRONO = "_chrono"
 _MINI = "_mini"
 
 
-class DataNotUsable(SystemExit):
+class RunNotPossible(SystemExit):
     """Ends the run with one sentence and exit code 1.
 
     lmms-eval catches every `Exception` of an evaluation, prints it, and exits with 0.
@@ -28,9 +27,17 @@ class DataNotUsable(SystemExit):
 
 
 def __getattr__(name: str) -> dict[str, Any]:
-    if name.startswith("condchain_"):
-        return {"data_files": {"test": str(_prepared(name)[1].rows)}}
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if not name.startswith("condchain_"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    source, data = _prepare(name)
+    if data.remarks and os.environ.get("RANK", "0") == "0":
+        logger.warning(
+            "{}: the data can be scored, with these oddities: {}. `condchain data check condchain {}` lists each.",
+            name,
+            ", ".join(f"{count} {kind}" for kind, count in data.remarks.items()),
+            source.root,
+        )
+    return {"data_files": {"test": str(data.rows)}}
 
 
 def provenance(task: str) -> dict[str, Any]:
@@ -42,7 +49,7 @@ def provenance(task: str) -> dict[str, Any]:
     Returns:
         `source` (folder, hub or mini), `root`, `revision`, `sha256` of the data, and `remarks` (kind -> count).
     """
-    source, data = _prepared(task)
+    source, data = _prepare(task)
     return {
         "source": source.kind,
         "root": str(source.root),
@@ -52,25 +59,14 @@ def provenance(task: str) -> dict[str, Any]:
     }
 
 
-@lru_cache(maxsize=64)
-def _prepared(task: str) -> tuple[Source, condchain.Prepared]:
+def _prepare(task: str) -> tuple[Source, condchain.Prepared]:
     name = task.removesuffix(_MINI)
     domain = name.removeprefix("condchain_").removesuffix(_CHRONO)
     if domain not in DOMAINS:
         raise AttributeError(f"there is no task {task!r}")
     try:
         source = mini() if task.endswith(_MINI) else official(domain)
-        data = condchain.prepare(
-            source, domain, "chronological" if name.endswith(_CHRONO) else "lexicographic"
-        )
+        order: condchain.FrameOrder = "chronological" if name.endswith(_CHRONO) else "lexicographic"
+        return source, condchain.prepare(source, domain, order)
     except DataError as error:
-        raise DataNotUsable(f"{task}: {error}") from error
-    if data.remarks and os.environ.get("RANK", "0") == "0":
-        counts = ", ".join(f"{count} {kind}" for kind, count in data.remarks.items())
-        logger.warning(
-            "{}: the data can be scored, with these oddities: {}. `condchain data check condchain {}` lists each.",
-            task,
-            counts,
-            source.root,
-        )
-    return source, data
+        raise RunNotPossible(f"{task}: {error}") from error

@@ -61,9 +61,7 @@ def check_image(path: Path) -> tuple[int, int]:
     except Image.DecompressionBombError as error:
         raise DataError(f"{path} is too large a picture: {error}") from error
     except (OSError, SyntaxError) as error:
-        reason = (
-            "is empty" if path.is_file() and not path.stat().st_size else "is no PNG, JPEG or WebP picture"
-        )
+        reason = "is empty" if path.is_file() and not path.stat().st_size else "is no PNG, JPEG or WebP picture"
         raise DataError(f"{path} {reason}. Fetch it again.") from error
     if width * height > MAX_PIXELS:
         raise DataError(f"{path} has {width} x {height} pixels; a picture may have {MAX_PIXELS:,}.")

@@ -69,9 +69,7 @@ def official(domain: str) -> Source:
     if folder := os.environ.get(DATA):
         root = Path(folder).expanduser().absolute()
         if not root.is_dir():
-            raise DataError(
-                f"{DATA} names {root}, which is no folder. Correct it, or unset it to use the Hub."
-            )
+            raise DataError(f"{DATA} names {root}, which is no folder. Correct it, or unset it to use the Hub.")
         return Source(root, "folder")
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError

@@ -7,9 +7,9 @@ from typing import Any
 from loguru import logger
 
 from condchain_tasks import __version__
-from condchain_tasks.data.harness import provenance
+from condchain_tasks.data.harness import RunNotPossible, provenance
 from condchain_tasks.data.images import FileImage
-from condchain_tasks.prompts import fingerprint, render
+from condchain_tasks.prompts import PromptError, fingerprint, render
 from condchain_tasks.scorers.condchain import linearised_path_f1, mean, score_reply
 
 _METADATA = "metadata_"
@@ -20,12 +20,13 @@ def __getattr__(name: str) -> dict[str, Any]:
     if not name.startswith(_METADATA):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     task = name.removeprefix(_METADATA)
-    return {
-        "version": 1.0,
-        "condchain_tasks": __version__,
-        "prompt": fingerprint(_prompt("gui" if "_gui" in task else "")),
-        "data": provenance(task),
-    }
+    prompt = _prompt("gui" if "_gui" in task else "")
+    try:
+        render(prompt, instruction="")  # a template that does not work ends the run here, before any request
+        wording = fingerprint(prompt)
+    except PromptError as error:
+        raise RunNotPossible(f"{task}: {error}") from error
+    return {"version": 1.0, "condchain_tasks": __version__, "prompt": wording, "data": provenance(task)}
 
 
 def doc_to_text(doc: dict[str, Any]) -> str:
