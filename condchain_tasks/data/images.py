@@ -7,11 +7,13 @@ import os
 import threading
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from cachetools import LRUCache, cached
-from PIL import Image
+from PIL import Image, ImagePalette
 
 from condchain_tasks.data.errors import DataError
 
@@ -53,7 +55,7 @@ def check_image(path: Path) -> tuple[int, int]:
             size = os.fstat(file.fileno()).st_size
             if size > MAX_BYTES:
                 raise DataError(f"{path} has {size:,} bytes; a picture may have {MAX_BYTES:,}.")
-            width, height, encoding = _read_header(file)
+            header = _read_header(_open(file))
             file.seek(0)
             start = file.read(12)
             file.seek(max(0, size - _TAIL))
@@ -63,18 +65,48 @@ def check_image(path: Path) -> tuple[int, int]:
     except (OSError, SyntaxError) as error:
         reason = "is empty" if path.is_file() and not path.stat().st_size else "is no PNG, JPEG or WebP picture"
         raise DataError(f"{path} {reason}. Fetch it again.") from error
+    width, height = header.size
     if width * height > MAX_PIXELS:
         raise DataError(f"{path} has {width} x {height} pixels; a picture may have {MAX_PIXELS:,}.")
-    if not _is_complete(encoding, size, start, tail):
+    if not _is_complete(header.format, size, start, tail):
         raise DataError(f"{path} is truncated: its end is missing. Fetch it again.")
     return width, height
 
 
-def _read_header(file: BinaryIO) -> tuple[int, int, str]:
+@dataclass(frozen=True)
+class _Header:
+    """What PIL knows of a picture before it decodes it."""
+
+    mode: str
+    size: tuple[int, int]
+    format: str
+    format_description: str | None
+    info: dict[Any, Any]
+    palette: ImagePalette.ImagePalette | None
+
+
+def _open(file: str | BinaryIO) -> Image.Image:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-        with Image.open(file, formats=_FORMATS) as image:
-            return (*image.size, str(image.format))
+        return Image.open(file, formats=_FORMATS)
+
+
+def _read_header(image: Image.Image) -> _Header:
+    with image:
+        return _Header(
+            image.mode, image.size, str(image.format), image.format_description, dict(image.info), image.palette
+        )
+
+
+def _identity(path: str) -> tuple[str, int, int]:
+    """A file's path, time of change and size: the same again only for the same content."""
+    stat = Path(path).stat()
+    return path, stat.st_mtime_ns, stat.st_size
+
+
+@lru_cache(maxsize=1024)  # the two paths of a chain, and many questions about one picture, come one after the other
+def _known_header(path: str, mtime_ns: int, size: int) -> _Header:
+    return _read_header(_open(path))
 
 
 def _is_complete(encoding: str, size: int, start: bytes, tail: bytes) -> bool:
@@ -108,11 +140,11 @@ class FileImage(Image.Image):
         self.filename = str(path)
         self._data = data
         self._lock = threading.RLock()
-        with self._open() as header:
-            self._mode, self._size = header.mode, header.size
-            self.info, self.format = dict(header.info), header.format
-            self.palette = header.palette.copy() if header.palette else None
-            self.format_description = header.format_description
+        header = _read_header(self._open()) if data is not None else _known_header(*_identity(self.filename))
+        self._mode, self._size, self.format = header.mode, header.size, header.format
+        self.format_description = header.format_description
+        self.info = dict(header.info)
+        self.palette = header.palette.copy() if header.palette else None
         self._file_palette = _raw_palette(self)
 
     def encoded(self) -> bytes:
@@ -164,7 +196,7 @@ class FileImage(Image.Image):
         return _restore, (super().copy().__getstate__(),)
 
     def _open(self) -> Image.Image:
-        return Image.open(self.filename if self._data is None else io.BytesIO(self._data), formats=_FORMATS)
+        return _open(self.filename if self._data is None else io.BytesIO(self._data))
 
     def _twin(self) -> FileImage:
         return FileImage(self.filename, self._data)
@@ -215,10 +247,7 @@ def _write(fp: Any, data: bytes) -> None:
 
 
 def _transcode_key(image: FileImage, format: str, quality: int | None) -> tuple[Any, ...]:
-    if image._data is not None:
-        return (image._data, format, quality)
-    stat = Path(image.filename).stat()
-    return (image.filename, stat.st_mtime_ns, stat.st_size, format, quality)
+    return (*((image._data,) if image._data is not None else _identity(image.filename)), format, quality)
 
 
 # With a condition, a second thread that wants the same picture waits for the first instead of encoding it too.
