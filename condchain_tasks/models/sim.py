@@ -84,9 +84,7 @@ class SimulatedModel(lmms):
     def _reply(self, doc_id: int, task: str, split: str) -> str:
         doc = self.task_dict[task][split][doc_id]
         if "labels" not in doc:
-            raise ValueError(
-                f"condchain_sim answers the tasks of this package only, and {task} is none of them."
-            )
+            raise ValueError(f"condchain_sim answers the tasks of this package only, and {task} is none of them.")
         draw = random.Random(f"{self.seed} {doc['pair']} {doc['path']}")
         if self.policy == "random":
             label = draw.choice(doc["labels"])
