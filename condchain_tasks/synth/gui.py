@@ -245,9 +245,7 @@ def make_world(rng: random.Random) -> GuiWorld:
                 groups[-1].append(Subject(subject_id, names, own, about, ()))
     return GuiWorld(
         tuple(
-            replace(
-                subject, related=_related(subject, group, (*groups[index - 1 : index], *groups[index + 1 : index + 2]))
-            )
+            replace(subject, related=_related(subject, index, groups))
             for index, group in enumerate(groups)
             for subject in group
         ),
@@ -255,7 +253,15 @@ def make_world(rng: random.Random) -> GuiWorld:
     )
 
 
-def _related(subject: Subject, group: Sequence[Subject], beside: Sequence[Sequence[Subject]]) -> tuple[str, ...]:
-    """What is in the same image, and the same part in the images before and after."""
-    same = (other for near in beside for other in near if other.facts["part"] == subject.facts["part"])
-    return tuple(other.id for other in (*group, *same) if other is not subject)
+def _related(subject: Subject, index: int, groups: Sequence[Sequence[Subject]]) -> tuple[str, ...]:
+    """What is in the same image and in those before and after, and the same part in any image.
+
+    Most of it lies in other images: a chain is to lead through the trajectory.
+    """
+    near = groups[max(0, index - 1) : index + 2]
+    return tuple(
+        other.id
+        for group in groups
+        for other in group
+        if other is not subject and (group in near or other.facts["part"] == subject.facts["part"])
+    )
