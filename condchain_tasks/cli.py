@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 app = typer.Typer(
     help="Tasks, data and embedded benchmarks of multi-step visual reasoning for lmms-eval.",
@@ -53,10 +53,11 @@ def tasks() -> None:
     from condchain_tasks.data.sources import describe
     from condchain_tasks.tasks import task_names
 
-    table = Table("task", "data", "state", box=None, pad_edge=False)
+    table = Table("task", "state", Column("data", overflow="fold"), box=None, pad_edge=False)
     for name in task_names():
-        table.add_row(name, *describe(name))
-    _out.print(table)
+        source, state = describe(name)
+        table.add_row(name, state, source)
+    _out.print(table, width=None if _out.is_terminal else 1_000)  # in a file, one task is one line
     _out.print("Run one: lmms-eval --model MODEL --model_args ... --tasks TASK")
 
 

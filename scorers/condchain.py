@@ -23,13 +23,17 @@ NO_OPTION = "None"
 """The label of a reply that says that no option is right, and of a reply in which no answer was found."""
 
 _BOX = "\\boxed{"
-_LABEL = re.compile(r"\b(?:[A-Z]\d+|None)\b")
+# Both labels stand alone. What stands before one is looked at once its first letter is found: a pattern that starts
+# with a set of characters is searched many times as fast as one that starts with a condition.
+_LABEL = re.compile(r"[A-Z](?<!\w[A-Z])(?:\d+|(?<=N)one)\b")
+_LOOSE_LABEL_IN_TEXT = re.compile(r"([A-Z])(?<![A-Za-z0-9][A-Z])[-_ ]?([0-9]{1,9})(?![A-Za-z0-9])")
 _NO_OPTION_WORDS = frozenset({"", "none", "null", "nan"})
 _MAX_LABEL = 200  # a label goes into every sample log; longer ones are never right
+_NEAR_END = 500
+_TAIL = 2_000  # without a box, lenient reading looks where a person would: at the end
 _MAX_BOX = 1_000  # lenient reading looks for one label in a box, not for an essay
 
 _LOOSE_LABEL = re.compile(r"(?<![A-Za-z0-9])([A-Za-z])[-_]?([0-9]{1,9})(?![A-Za-z0-9])")
-_LOOSE_LABEL_IN_TEXT = re.compile(r"(?<![A-Za-z0-9])([A-Z])[-_ ]?([0-9]{1,9})(?![A-Za-z0-9])")
 _WHOLE_REPLY = re.compile(r"\W*([A-Za-z])[-_ ]?([0-9]{1,9})\W*")
 _LATEX_COMMAND = re.compile(r"\\[A-Za-z]+\*?|\\[^A-Za-z]")
 _WRAPPING = str.maketrans("", "", "{}$*`'\"")
@@ -88,7 +92,8 @@ def parse_answer(text: str | None) -> Answer:
     if boxed is not None:
         label = "".join(boxed.split())
         return Answer(NO_OPTION if label.lower() in _NO_OPTION_WORDS else label[:_MAX_LABEL], "boxed")
-    match = _last(_LABEL.finditer(text))
+    # Most answers stand near the end. A label is a whole word, so the last one there is the last one of all.
+    match = _last(_LABEL.finditer(text, max(0, len(text) - _NEAR_END))) or _last(_LABEL.finditer(text))
     if match is not None:
         return Answer(match.group()[:_MAX_LABEL], "label")
     return Answer(NO_OPTION, "none")
@@ -99,8 +104,8 @@ def parse_answer_lenient(text: str | None) -> Answer:
 
     What the official rule reads as a label stays as it is. Else wrappings are removed from the last box (LaTeX
     commands, braces, quotes, full-width characters, a hyphen between letter and number, lower case), and it counts
-    if it then names exactly one label, or none of the options. Without a box the same is tried on labels in the text,
-    and on a reply that is nothing but a label.
+    if it then names exactly one label, or none of the options. Without a box the same is tried on labels towards the
+    end of the text, and on a reply that is nothing but a label.
 
     Args:
         text: The reply, of any length; None reads as an empty reply.
@@ -108,21 +113,7 @@ def parse_answer_lenient(text: str | None) -> Answer:
     Returns:
         The answer and where it was found; what cannot be normalised is returned as the official rule reads it.
     """
-    strict = parse_answer(text)
-    if strict.source != "none" and _LABEL.fullmatch(strict.label):
-        return strict
-    text = text or ""
-    start = text.rfind(_BOX)
-    if start >= 0:
-        content = _balanced(text[start + len(_BOX) : start + len(_BOX) + _MAX_BOX])
-        label = None if content is None else _loose_label(content)
-        return strict if label is None else Answer(label, "boxed")
-    tail = unicodedata.normalize("NFKC", text[-100_000:]).translate(_HYPHENS)
-    match = _last(_LOOSE_LABEL_IN_TEXT.finditer(tail))
-    if match is not None:
-        return Answer(match[1] + match[2], "label")
-    match = _WHOLE_REPLY.fullmatch(tail) if len(tail) <= _MAX_LABEL else None
-    return Answer(match[1].upper() + match[2], "label") if match else strict
+    return _lenient(text or "", parse_answer(text))
 
 
 def score_reply(reply: str | None, gold: str) -> Score:
@@ -138,7 +129,8 @@ def score_reply(reply: str | None, gold: str) -> Score:
     if is_failed(reply):
         nothing = Answer(NO_OPTION, "none")
         return Score(nothing, nothing, correct=False, correct_lenient=False, failed=True, no_answer=False)
-    strict, lenient = parse_answer(reply), parse_answer_lenient(reply)
+    strict = parse_answer(reply)
+    lenient = _lenient(reply or "", strict)
     return Score(
         strict=strict,
         lenient=lenient,
@@ -213,6 +205,22 @@ def _boxes(text: str) -> Iterator[str]:
             return
         yield text[start + len(_BOX) : end]
         start = text.find(_BOX, end)
+
+
+def _lenient(text: str, strict: Answer) -> Answer:
+    if strict.source != "none" and _LABEL.fullmatch(strict.label):
+        return strict
+    start = text.rfind(_BOX)
+    if start >= 0:
+        content = _balanced(text[start + len(_BOX) : start + len(_BOX) + _MAX_BOX])
+        label = None if content is None else _loose_label(content)
+        return strict if label is None else Answer(label, "boxed")
+    tail = unicodedata.normalize("NFKC", text[-_TAIL:]).translate(_HYPHENS)
+    match = _last(_LOOSE_LABEL_IN_TEXT.finditer(tail))
+    if match is not None:
+        return Answer(match[1] + match[2], "label")
+    match = _WHOLE_REPLY.fullmatch(tail) if len(tail) <= _MAX_LABEL else None
+    return Answer(match[1].upper() + match[2], "label") if match else strict
 
 
 def _balanced(text: str) -> str | None:

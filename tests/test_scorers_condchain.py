@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import random
+import re
 import statistics
 from pathlib import Path
 
@@ -109,6 +110,21 @@ def test_lenient_never_loses_a_label_that_strict_reads(text: str) -> None:
     for gold in ("A1", "F1", "F2", "A12", "None"):
         if strict.source != "none" and strict.label == gold:
             assert lenient == strict
+
+
+@pytest.mark.parametrize("before", ["B2 ", "B2x", "xB2 ", "", "B"])
+@pytest.mark.parametrize("length", [*range(494, 506), 5_000])
+def test_a_label_counts_wherever_it_stands(before: str, length: int) -> None:
+    text = before + "." * length
+    labels = re.findall(r"\b(?:[A-Z]\d+|None)\b", text)
+    assert parse_answer(text).label == (labels[-1] if labels else "None")
+
+
+@given(st.text(alphabet="AN1oe. x\u0661é_", max_size=30), st.sampled_from(["", "-" * 480, "N" * 480, "." * 495]))
+def test_labels_are_those_of_the_rule(text: str, filling: str) -> None:
+    text = f"{text} A1{filling}{text}"
+    expected = re.findall(r"\b(?:[A-Z]\d+|None)\b", text)
+    assert parse_answer(text) == (Answer(expected[-1], "label") if expected else Answer("None", "none"))
 
 
 @pytest.mark.parametrize("piece", ["\\boxed{", "A1", "A", "1", "{", "}", "\\boxed{A", "\ufeff\x00", "ｆ", " - ", "\\"])
