@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -22,7 +23,8 @@ synth_app = typer.Typer(help="Make an embedded benchmark of any size, in the off
 app.add_typer(data_app, name="data")
 app.add_typer(synth_app, name="synth")
 
-_out = Console(soft_wrap=True, highlight=False, markup=False)
+# Where no terminal is, nothing is wrapped: one message is one line.
+_out = Console(width=None if sys.stdout.isatty() else 1_000, soft_wrap=True, highlight=False, markup=False)
 _err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
 
 
@@ -57,7 +59,7 @@ def tasks() -> None:
     for name in task_names():
         source, state = describe(name)
         table.add_row(name, state, source)
-    _out.print(table, width=None if _out.is_terminal else 1_000)  # in a file, one task is one line
+    _out.print(table)
     _out.print("Run one: lmms-eval --model MODEL --model_args ... --tasks TASK")
 
 

@@ -129,6 +129,10 @@ def test_changed_atoms() -> None:
             '(lid is True and dots == 2) or shape == "oval"',
             "Either box 1 has a lid and box 1 has exactly two dots, or box 1 is oval",
         ),
+        (
+            '(lid is True or dots == 2) and shape == "oval"',
+            "Either box 1 has a lid or box 1 has exactly two dots; and also box 1 is oval",
+        ),
         ('not (lid is True and shape == "oval")', "It is not true that both box 1 has a lid and box 1 is oval"),
         (
             '((lid is True and open is True) or shape == "oval") and (dots >= 3 and not (colour == "red"))',
@@ -139,6 +143,13 @@ def test_changed_atoms() -> None:
 )  # fmt: skip
 def test_english_by_hand(predicate: str, english: str) -> None:
     assert predicates.render(parse(predicate), BY_KEY, "box 1") == english
+
+
+def test_but_stands_before_a_denial_only() -> None:
+    shut = BY_KEY | {"open": replace(BY_KEY["open"], denies="{subject} is shut")}
+    node = parse('colour == "red" and open is False')
+    assert predicates.render(node, BY_KEY, "box 1") == "Box 1 is red but box 1 does not stand open"
+    assert predicates.render(node, shut, "box 1") == "Box 1 is red and box 1 is shut"
 
 
 def read_english(text: str) -> Node:

@@ -305,7 +305,7 @@ def test_colours_in_the_picture_are_those_of_the_facts():
 def test_bars_are_as_long_as_their_values(horizontal):
     world = next(w for w in WORLDS if w.look.kind == "bar" and w.look.horizontal == horizontal)
     bars = elements(world)
-    plain = {"pattern": "plain colour", "colour": "pink", "outline": False, "error_bar": False}
+    plain = {"pattern": "a plain colour", "colour": "pink", "outline": False, "error_bar": False}
     changed = {bar.id: {**plain} for bar in bars}
     spans = []
     for bar in bars:

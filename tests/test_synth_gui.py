@@ -182,7 +182,7 @@ def test_sentences_are_complete(attribute: Attribute) -> None:
         assert not attribute.at_least and not attribute.fewer
     assert len(set(sentences)) == len(sentences)
     for sentence in sentences:
-        assert sentence.startswith("{subject} ")
+        assert sentence.startswith(("{subject} ", "The "))
         assert not sentence.endswith(".")
         assert sentence.count("{subject}") == 1
         assert sentence.count("{value}") == (attribute.kind != "flag")

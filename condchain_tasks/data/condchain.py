@@ -251,13 +251,19 @@ def _frames(root: Path, boundary: Path, record: _Record) -> list[Path]:
             )
     else:
         frames = [path]
+    _check_inside(frames[0].parent, boundary)
     for frame in frames:
         if not frame.is_file():
             raise DataError(f"the picture {frame} does not exist.")
-        if not frame.resolve().is_relative_to(boundary):
-            raise DataError(f"{frame} leads out of the data folder, to {frame.resolve()}.")
+        if frame.is_symlink():
+            _check_inside(frame, boundary)
         check_image(frame)
     return frames
+
+
+def _check_inside(path: Path, boundary: Path) -> None:
+    if not path.resolve().is_relative_to(boundary):
+        raise DataError(f"{path} leads out of the data folder, to {path.resolve()}.")
 
 
 def _oddities(record: _Record, frames: Sequence[Path], seen: set[str]) -> Iterator[str]:

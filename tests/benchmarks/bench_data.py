@@ -1,14 +1,13 @@
 """Preparing 2,000 chains of each domain in the official layout, and building their requests.
 
-The files are there already; the cache is empty. Memory is the process's own, above that of an interpreter that has
-imported the reader. Run by hand: python tests/benchmarks/bench_data.py
+The files are there already; the cache is empty. Memory is the process's peak above that of an interpreter that has
+imported nothing. Run by hand: python tests/benchmarks/bench_data.py
 """
 
 from __future__ import annotations
 
 import json
 import os
-import resource
 import shutil
 import subprocess
 import sys
@@ -29,13 +28,15 @@ FRAMES = 9
 PREPARE = """
 import json, resource, sys, time
 from pathlib import Path
-from condchain_tasks.data.condchain import prepare
-from condchain_tasks.data.sources import Source
 
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
-before, start = peak(), time.perf_counter()
+before = peak()
+from condchain_tasks.data.condchain import prepare
+from condchain_tasks.data.sources import Source
+
+start = time.perf_counter()
 prepared = prepare(Source(Path(sys.argv[1]), "folder"), sys.argv[2])
 first = time.perf_counter() - start
 start = time.perf_counter()
@@ -120,7 +121,6 @@ def main() -> None:
                 f"{speed:,.0f}",
             )
     Console().print(table)
-    print(f"peak of this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
 
 
 if __name__ == "__main__":
