@@ -102,7 +102,7 @@ def synth_condchain(
     n: Annotated[int, typer.Option(min=1, help="Chains a domain.")] = 24,
     seed: Annotated[int, typer.Option(help="The same seed gives the same chains.")] = 0,
     domain: Annotated[list[Domain] | None, typer.Option(help="May be repeated; left out, all three.")] = None,
-    depth: Annotated[str, typer.Option(help="Conditions a chain: MIN:MAX or one number, within 2 to 6.")] = "2:6",
+    depth: Annotated[str, typer.Option(help="Conditions a chain: MIN:MAX or one number, within 2 to 26.")] = "2:6",
     complexity: Annotated[Complexity | None, typer.Option(help="Of the predicates; left out, half and half.")] = None,
     contact_sheet: Annotated[bool, typer.Option("--contact-sheet", help="Pictures beside their facts.")] = False,
 ) -> None:

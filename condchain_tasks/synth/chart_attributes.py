@@ -42,7 +42,7 @@ COLOUR = Attribute(
 PATTERN = Attribute(
     "pattern",
     "category",
-    ("plain colour", "diagonal stripes", "horizontal stripes", "vertical stripes", "dots", "a square grid"),
+    ("a plain colour", "diagonal stripes", "horizontal stripes", "vertical stripes", "dots", "a square grid"),
     "{subject} is filled with {value}",
     "{subject} is not filled with {value}",
     asks="What is {subject} filled with?",
@@ -275,8 +275,8 @@ TITLE_INK = Attribute(
     "title_ink",
     "category",
     INKS,
-    "{subject} has its title in {value}",
-    "{subject} does not have its title in {value}",
+    "The title of {subject} is {value}",
+    "The title of {subject} is not {value}",
     asks="What colour is the title of {subject}?",
 )
 ARROWHEAD = _flag("arrowhead", "ends in an arrowhead", "does not end in an arrowhead")

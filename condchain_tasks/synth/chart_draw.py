@@ -40,7 +40,7 @@ _TINTS = {
 }
 _PALE = ("yellow", "orange", "pink")  # a hatch on these must be dark
 _HATCHES = {
-    "plain colour": "",
+    "a plain colour": "",
     "diagonal stripes": "//",
     "horizontal stripes": "--",
     "vertical stripes": "||",

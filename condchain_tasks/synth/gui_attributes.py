@@ -55,6 +55,17 @@ def _shows(key: str, values: Sequence[Scalar] | Mapping[Scalar, str], what: str,
     return _category(key, values, f"{{subject}} shows {what}", f"{{subject}} does not show {what}", asks)
 
 
+def _hue(key: str, part: str) -> Attribute:
+    """The colour of a part, as in "the border of"."""
+    return _category(
+        key,
+        _HUES,
+        f"The {part} {{subject}} is {{value}}",
+        f"The {part} {{subject}} is not {{value}}",
+        f"What colour is the {part} {{subject}}?",
+    )
+
+
 def _quoted(values: Sequence[str]) -> dict[Scalar, str]:
     return {value: f"“{value}”" for value in values}
 
@@ -84,8 +95,8 @@ def _badge(key: str, where: str, asks: str) -> Attribute:
         tuple(range(2, 10)),
         f"{{subject}} has the number {{value}} {where}",
         f"{{subject}} does not have the number {{value}} {where}",
-        f"{{subject}} has a number of at least {{value}} {where}",
-        f"{{subject}} has a number below {{value}} {where}",
+        f"{{subject}} has the number {{value}} or a higher one {where}",
+        f"{{subject}} has a number lower than {{value}} {where}",
         asks,
     )
 
@@ -100,7 +111,13 @@ _SWIPES: dict[Scalar, str] = {
 
 
 def _action(actions: Mapping[Scalar, str]) -> Attribute:
-    return _shows("action", actions, "{value} as its action", "Which action is taken on {subject}?")
+    return _category(
+        "action",
+        actions,
+        "The action taken on {subject} is {value}",
+        "The action taken on {subject} is not {value}",
+        "Which action is taken on {subject}?",
+    )
 
 
 _STATUS: tuple[Attribute, ...] = (
@@ -150,7 +167,7 @@ def _app_bar(theme: Theme) -> tuple[Attribute, ...]:
 
 
 LOOKS: tuple[Attribute, ...] = (
-    _has("bar", _HUES, "an app bar in {value}", "What colour is the app bar of {subject}?"),
+    _hue("bar", "app bar of"),
     _flag("dark", "has a dark theme", "does not have a dark theme"),
 )
 
@@ -217,7 +234,7 @@ def screen_attributes(kind: str, theme: Theme) -> tuple[Attribute, ...]:
 
 
 _HOME: tuple[Attribute, ...] = (
-    _has("wallpaper", _HUES, "a wallpaper in {value}", "What colour is the wallpaper of {subject}?"),
+    _hue("wallpaper", "wallpaper of"),
     _shows(
         "weather",
         {"sun": "a sun", "cloud": "a cloud", "umbrella": "an umbrella", "moon": "a moon"},
@@ -242,7 +259,7 @@ _SCROLL: tuple[Attribute, ...] = (
         "{subject} has its scroll handle {value}",
         "{subject} does not have its scroll handle {value}",
     ),
-    _has("float_colour", _HUES, "a floating button in {value}", "What colour is the floating button of {subject}?"),
+    _hue("float_colour", "floating button of"),
     _has(
         "float_symbol",
         {"plus": "a plus", "pencil": "a pencil", **{name: _SYMBOLS[name] for name in ("camera", "envelope", "note")}},
@@ -252,7 +269,7 @@ _SCROLL: tuple[Attribute, ...] = (
 )
 _ICON: tuple[Attribute, ...] = (
     _has("shape", _SHAPES, "{value} as its icon", "What shape is the icon of {subject}?"),
-    _has("colour", _HUES, "an icon in {value}", "What colour is the icon of {subject}?"),
+    _hue("colour", "icon of"),
 )
 
 
@@ -261,7 +278,7 @@ def _symbol(*names: str, what: str, asks: str) -> Attribute:
 
 
 _INPUT: tuple[Attribute, ...] = (
-    _has("border", _HUES, "a border in {value}", "What colour is the border of {subject}?"),
+    _hue("border", "border of"),
     _symbol(
         *("envelope", "bell", "note", "house", "person", "magnifier"),
         what="{value} at its left end",
@@ -289,7 +306,7 @@ def part_attributes(theme: Theme) -> Mapping[str, tuple[Attribute, ...]]:
             ORDINALS,
             "{subject} is the {value} from the top",
             "{subject} is not the {value} from the top",
-            "At which place from the top of the list is {subject}?",
+            "Counting from the top, which row is {subject}?",
         ),
     )
     locked = _flag("locked", "has a padlock", "does not have a padlock")
@@ -301,7 +318,7 @@ def part_attributes(theme: Theme) -> Mapping[str, tuple[Attribute, ...]]:
             _flag("info", "has an information symbol", "does not have an information symbol"),
         ),
         "app": (
-            _has("colour", _HUES, "an icon in {value}", "What colour is the icon of {subject}?"),
+            _hue("colour", "icon of"),
             _has("symbol", _SYMBOLS, "{value} on its icon", "Which symbol is on the icon of {subject}?"),
             _badge("badge", "in its badge", "Which number is in the badge of {subject}?"),
             _flag("rounded", "has a circular icon", "has a square icon"),
@@ -319,7 +336,7 @@ def part_attributes(theme: Theme) -> Mapping[str, tuple[Attribute, ...]]:
             _measure(theme),
             _STARS,
             _has("tag", _quoted(TAGS), "a tag that says {value}", "What does the tag of {subject} say?"),
-            _has("tag_colour", _HUES, "a tag in {value}", "What colour is the tag of {subject}?"),
+            _hue("tag_colour", "tag of"),
             locked,
         ),
         "text field": (
@@ -340,7 +357,7 @@ def part_attributes(theme: Theme) -> Mapping[str, tuple[Attribute, ...]]:
         ),
         "slider": (
             _has("label", _quoted(SLIDERS), "the label {value}", "What is the label of {subject}?"),
-            _has("colour", _HUES, "a handle in {value}", "What colour is the handle of {subject}?"),
+            _hue("colour", "handle of"),
             _has(
                 "handle",
                 {shape: read for shape, read in _SHAPES.items() if shape != "heart"},
@@ -352,7 +369,7 @@ def part_attributes(theme: Theme) -> Mapping[str, tuple[Attribute, ...]]:
                 [f"{tens}0%" for tens in range(1, 10)],
                 "{subject} is set to {value}",
                 "{subject} is not set to {value}",
-                "To what is {subject} set?",
+                "What is {subject} set to?",
             ),
             _count("marks", 3, 7, "marks below its line", "How many marks are below the line of {subject}?"),
             _symbol(
@@ -383,20 +400,26 @@ def part_attributes(theme: Theme) -> Mapping[str, tuple[Attribute, ...]]:
                 "a right button that says {value}",
                 "What does the right button of {subject} say?",
             ),
-            _has("button_colour", _HUES, "a right button in {value}", "What colour is the right button of {subject}?"),
+            _hue("button_colour", "right button of"),
             _has(
                 "choice",
                 {place: ORDINALS[place] for place in (1, 2, 3, 4)},
                 "the {value} of its options selected",
-                "Which of the options of {subject} is selected, counted from the top?",
+                "Counting from the top, which option of {subject} is selected?",
             ),
             _flag("ticked", "has a ticked check box", "does not have a ticked check box"),
         ),
         "picture": (
             _shows("shape", _PLURALS, "{value}", "What shapes does {subject} show?"),
-            _shows("colour", _HUES, "shapes in {value}", "What colour are the shapes that {subject} shows?"),
-            _count("shapes", 2, 5, "shapes in a row", "How many shapes does {subject} have in a row?"),
-            _has("frame", _HUES, "a frame in {value}", "What colour is the frame of {subject}?"),
+            _category(
+                "colour",
+                _HUES,
+                "The shapes in {subject} are {value}",
+                "The shapes in {subject} are not {value}",
+                "What colour are the shapes in {subject}?",
+            ),
+            _count("shapes", 2, 5, "coloured shapes", "How many coloured shapes does {subject} have?"),
+            _hue("frame", "frame of"),
             _has("tag", _quoted(TAGS), "a tag that says {value}", "What does the tag of {subject} say?"),
             _has(
                 "corner",
@@ -404,7 +427,7 @@ def part_attributes(theme: Theme) -> Mapping[str, tuple[Attribute, ...]]:
                 "its tag in {value} corner",
                 "In which corner of {subject} is its tag?",
             ),
-            _count("dots", 3, 7, "dots below it", "How many dots does {subject} have below it?"),
+            _count("dots", 3, 7, "dots below it", "How many dots are below {subject}?"),
         ),
         "button": (
             _category(
@@ -458,7 +481,7 @@ def part_attributes(theme: Theme) -> Mapping[str, tuple[Attribute, ...]]:
                 "an enter key that says {value}",
                 "What does the enter key of {subject} say?",
             ),
-            _has("enter_colour", _HUES, "an enter key in {value}", "What colour is the enter key of {subject}?"),
+            _hue("enter_colour", "enter key of"),
             _shows(
                 "suggestion",
                 _quoted(words("thanks, today, please, coffee, maybe, sunday")),

@@ -54,8 +54,9 @@ _COMMON = (
         "size",
         "category",
         tuple(SIZES),
-        says="{subject} is {value} in size",
-        denies="{subject} is not {value} in size",
+        says="{subject} is {value}",
+        denies="{subject} is not {value}",
+        words={"medium": "medium-sized"},
     ),
     Attribute(
         "pattern",
@@ -181,7 +182,7 @@ def _attributes(kind: str, cover: str) -> tuple[Attribute, ...]:
     hidden = _flag(
         "hidden",
         f"{{subject}} is partly hidden behind {cover}",
-        f"{{subject}} is not hidden behind {cover}",
+        f"No part of {{subject}} is hidden behind {cover}",
     )
     return (*_COMMON, hidden, *_EXTRAS[kind])
 

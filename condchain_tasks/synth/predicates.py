@@ -8,9 +8,11 @@ gives its predicate in the VPIR language, `parse` reads that back, and `render` 
 1. An atom, or the negation of one, is a clause that names its subject.
 2. A group of clauses joins them by a plain "and" or "or" ("A, B and C" if there are three). A group whose
    deepest part is such a group puts a comma before the word: ", and", ", or". A group above that puts
-   "; and also" or "; or else" between its parts. The strongest separator of a text is thus that of its
-   outermost group, and a part holds weaker ones only.
-3. An `or` group starts with "either". "but" stands for "and" between a clause that affirms and one that denies.
+   "; and also" or "; or else" between its parts, and so does an outermost `and` group that goes on after an
+   "either": "either A or B, and C" could be read as "either A, or B and C". The strongest separator of a text
+   is thus that of its outermost group, and a part holds weaker ones only.
+3. An `or` group starts with "either". "but" stands for "and" between a clause that affirms and one that has
+   a "not" or a "no".
 4. The negation of a group is "it is not true that", followed by "both" before an `and` group; only a whole
    condition may be one.
 
@@ -27,6 +29,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -198,7 +201,7 @@ class Template:
     @cached_property
     def slots(self) -> tuple[Slot, ...]:
         """The placeholders, from left to right."""
-        return tuple(_slots(self.logic, "and"))
+        return tuple(_slots(self.logic, lists=True))
 
     @cached_property
     def flips(self) -> tuple[tuple[Mapping[str, bool], str], ...]:
@@ -218,7 +221,7 @@ class Slot:
 
     Attributes:
         negated: A `not` stands before it; flags and thresholds would read there like their own opposites.
-        lists: It may say "red or blue": beside "and" only, as beside "or" that would be hard to read.
+        lists: It may say "red or blue": outside of `or` groups only, as there one more "or" would be hard to read.
     """
 
     key: str
@@ -226,17 +229,17 @@ class Slot:
     lists: bool
 
 
-def _slots(node: Node, connective: str) -> Iterator[Slot]:
+def _slots(node: Node, lists: bool) -> Iterator[Slot]:
     match node:
         case Atom(key):
-            yield Slot(key, negated=False, lists=connective == "and")
+            yield Slot(key, negated=False, lists=lists)
         case Not(Atom(key)):
             yield Slot(key, negated=True, lists=False)
         case Not():
-            yield from _slots(node.part, connective)
+            yield from _slots(node.part, lists)
         case Group():
             for part in node.parts:
-                yield from _slots(part, node.connective)
+                yield from _slots(part, lists and node.connective == "and")
 
 
 def _holds(node: Node, truth: Mapping[str, bool]) -> bool:
@@ -416,30 +419,43 @@ def render(node: Node, attributes: Mapping[str, Attribute], subject: str) -> str
     Raises:
         ValueError: The condition tests an unknown key, nests deeper, or has a form without English.
     """
-    if isinstance(node, Not) and isinstance(node.part, Group):
-        both = "both " if node.part.connective == "and" else ""
-        text = f"it is not true that {both}{_phrase(node.part, attributes, subject)}"
-    else:
-        text = _phrase(node, attributes, subject)
+    match node:
+        case Not(Group(connective) as outermost):
+            opening = "it is not true that both " if connective == "and" else "it is not true that "
+        case outermost:
+            opening = ""
+    text = opening + _phrase(outermost, attributes, subject, _strength(outermost))
     return text[:1].upper() + text[1:]
 
 
-def _phrase(node: Node, attributes: Mapping[str, Attribute], subject: str) -> str:
-    if not isinstance(node, Group):
-        return clause(node, attributes, subject)
-    texts = [_phrase(part, attributes, subject) for part in node.parts]
-    height = _height(node)
+def _strength(outermost: Node) -> int:
+    height = _height(outermost)
     if height > 3:
         raise ValueError(f"{height} groups inside one another; English is defined for 3")
-    separator = _SEPARATORS[node.connective][height - 1]
-    if height == 1 and [_denies(part) for part in node.parts] == [False, True]:
+    match outermost:
+        case Group("and", parts) if any(isinstance(part, Group) and part.connective == "or" for part in parts[:-1]):
+            return 3
+    return height
+
+
+def _phrase(node: Node, attributes: Mapping[str, Attribute], subject: str, strength: int) -> str:
+    if not isinstance(node, Group):
+        return clause(node, attributes, subject)
+    texts = [_phrase(part, attributes, subject, _height(part)) for part in node.parts]
+    separator = _SEPARATORS[node.connective][strength - 1]
+    if strength == 1 and [_denies(part, attributes) for part in node.parts] == [False, True]:
         separator = separator.replace("and", "but")
-    text = separator.join(texts) if height > 1 else ", ".join(texts[:-1]) + separator + texts[-1]
+    text = separator.join(texts) if strength > 1 else ", ".join(texts[:-1]) + separator + texts[-1]
     return f"either {text}" if node.connective == "or" else text
 
 
-def _denies(node: Node) -> bool:
-    return isinstance(node, Not) or (isinstance(node, Atom) and node.op == "is" and not node.value)
+def _denies(node: Node, attributes: Mapping[str, Attribute]) -> bool:
+    match node:
+        case Not():
+            return True
+        case Atom(key, "is", False):  # "is in the lower row" denies nothing
+            return re.search(r"\bnot?\b", attributes[key].denies, re.IGNORECASE) is not None
+    return False
 
 
 def _height(node: Node) -> int:
