@@ -170,16 +170,7 @@ def test_a_fault_has_exit_code_1_and_one_sentence(dataset: Path) -> None:
 def test_two_ranks_give_what_one_gives(tmp_path: Path) -> None:
     arguments = "policy=oracle,accuracy=0.6"
     one = evaluate("condchain_mini", model_args=arguments)
-    launcher = [
-        sys.executable,
-        "-m",
-        "torch.distributed.run",
-        "--standalone",
-        "--nproc_per_node",
-        "2",
-        "-m",
-        "lmms_eval",
-    ]
+    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
     options = ["--model", "condchain_sim", "--model_args", arguments, "--tasks", "condchain_mini", "--log_samples"]
     done = run_cli(*launcher, "-m", "lmms_eval", *options, "--output_path", str(tmp_path), ACCELERATE_USE_CPU="true")
     assert done.returncode == 0, done.stderr[-3000:]
