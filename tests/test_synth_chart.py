@@ -102,7 +102,8 @@ def test_sentences_read_as_english():
         for subject, name in ((s, name) for s in world.subjects for name in s.names):
             assert name.text.startswith("the ") and "_" not in name.text
             for attribute in subject.attributes:
-                assert attribute.says.startswith("{subject} ") and attribute.denies.startswith("{subject} ")
+                for statement in (attribute.says, attribute.denies):
+                    assert statement.startswith(("{subject} ", "The title of {subject} "))
                 for sentence in sentences(attribute):
                     assert sentence.count("{subject}") == 1
                     asked = sentence == attribute.asks

@@ -256,7 +256,8 @@ def swap_a_pair(chain: Chain) -> Chain:
 def negate_all(chain: Chain) -> Chain:
     """A counterfactual that is false, but with another logic."""
     layer = chain.layers[chain.diverge]
-    pair = replace(layer.pair, false=Group("and", (layer.pair.false, layer.pair.false)))
+    statements = tuple(predicates.literals(layer.pair.false)) * 2
+    pair = replace(layer.pair, false=Group("and", statements))
     return with_layer(chain, chain.diverge, replace(layer, pair=pair))
 
 

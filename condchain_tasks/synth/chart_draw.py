@@ -190,9 +190,9 @@ def _badges(sheet: Sheet, elements: Sequence[Facts], points: Sequence[tuple[floa
     """The letters, arrows or signs on bars or slices, in white discs; all have one or none has."""
     key = next((key for key in ("letter", "arrow", "sign") if key in elements[0]), None)
     if key:
-        sheet.marks(points, "o", 25, "white", "black")
+        sheet.marks(points, "o", 28, "white", "black")
         for facts, (x, y) in zip(elements, points, strict=True):
-            sheet.text(x, y, _SIGNS[str(facts[key])], 17, bold=True, family="sans")
+            sheet.text(x, y, _SIGNS[str(facts[key])], 20, bold=True, family="sans")
 
 
 def _star(sheet: Sheet, x: float, y: float) -> None:

@@ -448,7 +448,7 @@ KINDS: Mapping[str, Kind] = {
     "book": Kind(_book, (0.22, 0.1)),
     "bucket": Kind(_bucket, (0.14, 0.26)),
     "cactus": Kind(_cactus, (0.5, 0.34), (0.72, 0.62)),
-    "cake": Kind(_cake, (0.12, 0.7)),
+    "cake": Kind(_cake, (0.06, 0.48)),
     "car": Kind(_car, (0.26, 0.5), (0.88, 0.6)),
     "chair": Kind(_chair, (0.2, 0.04)),
     "clock": Kind(_clock, (0.5, 0.02), (0.88, 0.66)),

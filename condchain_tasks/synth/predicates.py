@@ -8,9 +8,9 @@ gives its predicate in the VPIR language, `parse` reads that back, and `render` 
 1. An atom, or the negation of one, is a clause that names its subject.
 2. A group of clauses joins them by a plain "and" or "or" ("A, B and C" if there are three). A group whose
    deepest part is such a group puts a comma before the word: ", and", ", or". A group above that puts
-   "; and also" or "; or else" between its parts, and so does an outermost `and` group that goes on after an
-   "either": "either A or B, and C" could be read as "either A, or B and C". The strongest separator of a text
-   is thus that of its outermost group, and a part holds weaker ones only.
+   "; and also" or "; or else" between its parts, and so does a condition's outermost `and` group where it
+   goes on after an "either": "either A or B, and C" could be read as "either A, or B and C". The strongest
+   separator of a text is thus that of its outermost group, and a part holds weaker ones only.
 3. An `or` group starts with "either". "but" stands for "and" between a clause that affirms and one that has
    a "not" or a "no".
 4. The negation of a group is "it is not true that", followed by "both" before an `and` group; only a whole
@@ -374,9 +374,8 @@ def draw_atoms(rng: Random, attribute: Attribute, actual: Scalar, slot: Slot) ->
     others = [value for value in values if value != actual]
     if attribute.kind == "category" and slot.lists and len(values) >= 4 and rng.random() < 1 / 3:
         replacement, companion = rng.sample(others, 2)
-        first = rng.random() < 0.5
-        holds, fails = ((value, companion) if first else (companion, value) for value in (actual, replacement))
-        return Atom(key, "in", holds), Atom(key, "in", fails)
+        holds, fails = (sorted((value, companion), key=values.index) for value in (actual, replacement))
+        return Atom(key, "in", (holds[0], holds[1])), Atom(key, "in", (fails[0], fails[1]))
     return Atom(key, "==", actual), Atom(key, "==", rng.choice(others))
 
 
@@ -420,27 +419,21 @@ def render(node: Node, attributes: Mapping[str, Attribute], subject: str) -> str
         ValueError: The condition tests an unknown key, nests deeper, or has a form without English.
     """
     match node:
-        case Not(Group(connective) as outermost):
-            opening = "it is not true that both " if connective == "and" else "it is not true that "
-        case outermost:
-            opening = ""
-    text = opening + _phrase(outermost, attributes, subject, _strength(outermost))
-    return text[:1].upper() + text[1:]
-
-
-def _strength(outermost: Node) -> int:
-    height = _height(outermost)
-    if height > 3:
-        raise ValueError(f"{height} groups inside one another; English is defined for 3")
-    match outermost:
+        case Not(Group(connective) as group):
+            both = "both " if connective == "and" else ""
+            text = f"it is not true that {both}{_phrase(group, attributes, subject, _height(group))}"
         case Group("and", parts) if any(isinstance(part, Group) and part.connective == "or" for part in parts[:-1]):
-            return 3
-    return height
+            text = _phrase(node, attributes, subject, max(3, _height(node)))
+        case _:
+            text = _phrase(node, attributes, subject, _height(node))
+    return text[:1].upper() + text[1:]
 
 
 def _phrase(node: Node, attributes: Mapping[str, Attribute], subject: str, strength: int) -> str:
     if not isinstance(node, Group):
         return clause(node, attributes, subject)
+    if strength > 3:
+        raise ValueError(f"{strength} groups inside one another; English is defined for 3")
     texts = [_phrase(part, attributes, subject, _height(part)) for part in node.parts]
     separator = _SEPARATORS[node.connective][strength - 1]
     if strength == 1 and [_denies(part, attributes) for part in node.parts] == [False, True]:
