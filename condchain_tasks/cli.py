@@ -76,23 +76,22 @@ def check(
     present = [d for d in DOMAINS if folder is None or (folder / "data" / f"{d}.jsonl").is_file()]
     if not present:
         _fail(f"{folder} holds none of {', '.join(f'data/{d}.jsonl' for d in DOMAINS)}.")
-    faults = 0
+    faults: dict[str, None] = {}  # in order, each once: a wrong CONDCHAIN_DATA is the same fault in every domain
     for domain in present:
         try:
             source = official(domain) if folder is None else Source(folder.absolute(), "folder")
             reading = read(source, domain)
         except DataError as error:
-            _err.print(f"FAULT  {error}")
-            faults += 1
+            faults[str(error)] = None
             continue
-        for fault in reading.faults:
-            _err.print(f"FAULT  {fault}")
+        faults |= dict.fromkeys(reading.faults)
         for kind, places in reading.remarks.items():
             for place in places:
                 _out.print(f"ODDITY {kind}: {place}")
         oddities = ", ".join(f"{len(places)} {kind}" for kind, places in reading.remarks.items()) or "no oddities"
         _out.print(f"{domain}: {len(reading.rows) // 2} chains, {len(reading.faults)} faults; {oddities}")
-        faults += len(reading.faults)
+    for fault in faults:
+        _err.print(f"FAULT  {fault}")
     raise typer.Exit(1 if faults else 0)
 
 

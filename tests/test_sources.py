@@ -122,11 +122,23 @@ print(first.kind, first.root.name == first.revision, sorted(p.name for p in (fir
 
 
 def test_describe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONDCHAIN_CACHE", str(tmp_path / "empty"))
     assert describe("condchain_gui_mini") == ("embedded", "made at first use")
     official.write_domain(tmp_path, "gui", chains=1)
     monkeypatch.setenv("CONDCHAIN_DATA", str(tmp_path))
     assert describe("condchain_gui") == (f"CONDCHAIN_DATA={tmp_path}", "there")
     assert describe("condchain")[1] == "no data/natural.jsonl there"
+
+
+def test_describe_the_hub(tmp_path: Path) -> None:
+    hub_cache(tmp_path, ("chart", "gui"))
+    code = """
+from condchain_tasks.data.sources import describe
+print(*(describe(task)[1] for task in ("condchain", "condchain_natural", "condchain_chart", "condchain_gui_chrono")))
+"""
+    assert run(code, tmp_path).stdout.strip() == "missing (offline) missing (offline) there there"
+    online = run(code, tmp_path, HF_HUB_OFFLINE="0").stdout.strip()
+    assert online == "fetched at first use fetched at first use there there"
 
 
 def test_errors_of_the_library_are_ordinary_exceptions() -> None:

@@ -99,15 +99,8 @@ def mini() -> Source:
     """
     from condchain_tasks.synth.dataset import write_dataset
 
-    digest = hashlib.sha256()
-    for path in [*sorted((_PACKAGE / "synth").glob("*.py")), _PACKAGE / "vpir.py"]:
-        digest.update(path.read_bytes())
-    revision = digest.hexdigest()[:16]
-    root = made_once(
-        cache_root() / "mini" / revision,
-        lambda path: write_dataset(path, DOMAINS, n=MINI_CHAINS, seed=_MINI_SEED),
-    )
-    return Source(root, "mini", revision)
+    root = made_once(_mini_root(), lambda path: write_dataset(path, DOMAINS, n=MINI_CHAINS, seed=_MINI_SEED))
+    return Source(root, "mini", root.name)
 
 
 def describe(task: str) -> tuple[str, str]:
@@ -117,21 +110,31 @@ def describe(task: str) -> tuple[str, str]:
         task: A task's name.
 
     Returns:
-        Source and state, each a few words.
+        Source and state, each a few words. "There" is said of the records; pictures are not looked at.
     """
     if task.endswith("_mini"):
-        return "embedded", "made at first use"
+        return "embedded", "there" if _mini_root().exists() else "made at first use"
+    domains = [domain for domain in DOMAINS if domain in task] or DOMAINS
     if folder := os.environ.get(DATA):
-        domains = [domain for domain in DOMAINS if domain in task] or DOMAINS
         missing = [domain for domain in domains if not (Path(folder) / "data" / f"{domain}.jsonl").is_file()]
         return f"{DATA}={folder}", f"no data/{missing[0]}.jsonl there" if missing else "there"
-    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub import constants, try_to_load_from_cache
 
-    domain = next((domain for domain in DOMAINS if domain in task), DOMAINS[0])
-    cached = try_to_load_from_cache(
-        HUB_DATASET, f"data/{domain}.jsonl", repo_type="dataset", revision=os.environ.get(REVISION)
-    )
-    return f"Hub, {HUB_DATASET}", "in the Hub's cache" if isinstance(cached, str) else "fetched at first use"
+    revision = os.environ.get(REVISION)
+    found = [
+        try_to_load_from_cache(HUB_DATASET, f"data/{domain}.jsonl", repo_type="dataset", revision=revision)
+        for domain in domains
+    ]
+    if all(isinstance(path, str) for path in found):
+        return f"Hub, {HUB_DATASET}", "there"
+    return f"Hub, {HUB_DATASET}", "missing (offline)" if constants.HF_HUB_OFFLINE else "fetched at first use"
+
+
+def _mini_root() -> Path:
+    digest = hashlib.sha256()
+    for path in [*sorted((_PACKAGE / "synth").glob("*.py")), _PACKAGE / "vpir.py"]:
+        digest.update(path.read_bytes())
+    return cache_root() / "mini" / digest.hexdigest()[:16]
 
 
 def _how_to_get(domain: str, revision: str | None) -> str:
