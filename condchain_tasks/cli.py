@@ -70,10 +70,11 @@ def check(
 ) -> None:
     """Read a benchmark's data as a run would; list every fault and every oddity. Exit code 1 if there is a fault."""
     from condchain_tasks.data.condchain import read
-    from condchain_tasks.data.errors import DataError
     from condchain_tasks.data.sources import DOMAINS, Source, official
 
     present = [d for d in DOMAINS if folder is None or (folder / "data" / f"{d}.jsonl").is_file()]
+    for domain in sorted(set(DOMAINS) - set(present)):
+        _out.print(f"{domain}: no data/{domain}.jsonl, nothing to check")
     if not present:
         _fail(f"{folder} holds none of {', '.join(f'data/{d}.jsonl' for d in DOMAINS)}.")
     faults: dict[str, None] = {}  # in order, each once: a wrong CONDCHAIN_DATA is the same fault in every domain
@@ -81,7 +82,7 @@ def check(
         try:
             source = official(domain) if folder is None else Source(folder.absolute(), "folder")
             reading = read(source, domain)
-        except DataError as error:
+        except (OSError, ValueError) as error:
             faults[str(error)] = None
             continue
         faults |= dict.fromkeys(reading.faults)

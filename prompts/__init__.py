@@ -42,7 +42,7 @@ def render(name: str, **values: str) -> str:
     path, _, template = _load(name, os.environ.get(OVERRIDES, ""))
     try:
         return template.render(values).strip()
-    except jinja2.TemplateError as error:
+    except Exception as error:  # a template can do arithmetic, and fail in every way that Python can
         raise PromptError(
             f"{path}: {error}. The template may use: {', '.join(sorted(values)) or 'no variables'}."
         ) from error
@@ -73,8 +73,8 @@ def _load(name: str, overrides: str) -> tuple[Path, str, jinja2.Template]:
             raise PromptError(f"{path} has {len(raw)} bytes; a prompt has at most {_MAX_BYTES}.")
         # A template from a user's folder may have come from anywhere: it gets text to fill in, and nothing else.
         environment = jinja2.sandbox.SandboxedEnvironment(undefined=jinja2.StrictUndefined, autoescape=False)
-        template: Any = environment.from_string(raw.decode("utf-8"))
-    except (OSError, UnicodeDecodeError, jinja2.TemplateSyntaxError) as error:
+        template: Any = environment.from_string(raw.decode("utf-8-sig"))
+    except (OSError, UnicodeDecodeError, jinja2.TemplateError) as error:
         raise PromptError(f"{path} cannot be used as a prompt: {error}.") from error
     return path, hashlib.sha256(raw).hexdigest()[:16], template
 
@@ -83,9 +83,10 @@ def _find(name: str, overrides: str) -> Path:
     packaged = _HERE / f"{name}.j2"
     if not overrides:
         return packaged
-    if not Path(overrides).is_dir():
+    folder = Path(overrides).expanduser()
+    if not folder.is_dir():
         raise PromptError(f"{OVERRIDES} names {overrides}, which is no folder. Correct it or unset it.")
-    own = {path.stem: path for path in Path(overrides).glob("*.j2")}
+    own = {path.stem: path for path in folder.glob("*.j2")}
     known = {path.stem for path in _HERE.glob("*.j2")}
     if not own or own.keys() - known:
         # A misspelt name would leave the packaged wording in place while its user believes otherwise.

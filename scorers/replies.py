@@ -16,8 +16,10 @@ def is_failed(reply: str | None) -> bool:
         reply: What the harness hands over for one request.
 
     Returns:
-        True for None, for blank text, and for lmms-eval's failure texts. A reply that merely quotes such a text
-        further on is a reply.
+        True for what is no text, for blank text, and for lmms-eval's failure texts. A reply that merely quotes such
+        a text further on is a reply.
     """
-    text = (reply or "").lstrip()
+    if not isinstance(reply, str):
+        return True
+    text = reply.lstrip()
     return not text or text.startswith(_FAILURE_MARKERS)

@@ -15,6 +15,7 @@ pytest.importorskip("lmms_eval")
 
 from harness import evaluate, figures
 
+from condchain_tasks.data.harness import RunNotPossible
 from condchain_tasks.data.sources import MINI_CHAINS
 
 DOMAIN_TASKS = [f"condchain_{domain}_mini" for domain in ("natural", "chart", "gui")]
@@ -124,29 +125,38 @@ def test_use_cache_twice(dataset: Path, tmp_path: Path, monkeypatch: pytest.Monk
     assert second["results"] == first["results"]
 
 
-@pytest.mark.parametrize("arguments", ["policy=best", "accuracy=2", "policy=oracle,temperature=1"])
+@pytest.mark.parametrize("arguments", ["policy=best", "accuracy=2", "accuracy=abc", "policy=oracle,temperature=1"])
 def test_the_simulated_model_refuses_what_it_does_not_know(arguments: str, dataset: Path) -> None:
-    with pytest.raises(ValueError, match=r"condchain_sim: expected policy=oracle\|"):
+    with pytest.raises(RunNotPossible, match=r"condchain_sim: expected policy=oracle\|"):
         evaluate("condchain_chart", model_args=arguments)
 
 
-@pytest.mark.parametrize("fault", ["data", "prompt"])
+FAULTS = {
+    "picture": "chart0.png does not exist",
+    "cache": "Not a directory",
+    "prompt": "'question' is undefined",
+    "prompt without the instruction": "does not show the instruction",
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_ends_the_run_before_any_request(
     dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str
 ) -> None:
-    from condchain_tasks.data.harness import RunNotPossible
     from condchain_tasks.models.sim import SimulatedModel
 
     monkeypatch.setattr(SimulatedModel, "generate_until", lambda *_: pytest.fail("a request was sent"))
-    if fault == "data":
+    if fault == "picture":
         (dataset / "images/chart/chart0.png").unlink()
+    elif fault == "cache":
+        (tmp_path / "file").write_text("no folder")
+        monkeypatch.setenv("CONDCHAIN_CACHE", str(tmp_path / "file"))
     else:
         (tmp_path / "prompts").mkdir()
-        (tmp_path / "prompts" / "condchain.j2").write_text("{{ question }}")
+        (tmp_path / "prompts" / "condchain.j2").write_text("{{ question }}" if fault == "prompt" else "Look.")
         monkeypatch.setenv("CONDCHAIN_PROMPTS", str(tmp_path / "prompts"))
-    with pytest.raises(RunNotPossible) as caught:
+    with pytest.raises(RunNotPossible, match=FAULTS[fault]):
         evaluate(["condchain_natural", "condchain_chart"])
-    assert {"data": "chart0.png does not exist", "prompt": "'question' is undefined"}[fault] in str(caught.value)
 
 
 def run_cli(*command: str, **env: str) -> subprocess.CompletedProcess[str]:

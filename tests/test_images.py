@@ -246,6 +246,31 @@ def test_large_by_our_own_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         check_image(path)
 
 
+def test_a_damaged_header_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "damaged.png"
+    Image.new("RGB", (8, 8)).save(path)
+    data = bytearray(path.read_bytes())
+    data[37:41] = b"\xff" * 4  # the type of the second chunk
+    path.write_bytes(data)
+    with pytest.raises(DataError, match=r"damaged\.png is no PNG"):
+        check_image(path)
+
+
+def test_cmyk_is_sent_as_png_in_rgb(tmp_path: Path) -> None:
+    path = tmp_path / "print.jpg"
+    Image.new("CMYK", (8, 8), (0, 255, 255, 0)).save(path)
+    with Image.open(io.BytesIO(saved(FileImage(path), "PNG"))) as sent:
+        assert (sent.mode, sent.getpixel((3, 3))) == ("RGB", Image.open(path).convert("RGB").getpixel((3, 3)))
+
+
+def test_a_jpeg_with_a_second_picture_is_a_jpeg(tmp_path: Path) -> None:
+    path = tmp_path / "phone.jpg"
+    first = Image.new("RGB", (16, 16), "red")
+    first.save(path, format="MPO", save_all=True, append_images=[Image.new("RGB", (16, 16), "blue")])
+    assert check_image(path) == (16, 16)
+    assert saved(FileImage(path), "JPEG") == path.read_bytes()
+
+
 @pytest.mark.parametrize("content", [b"", b"not a picture", b"GIF89a" + b"\0" * 50, b"<svg/>"])
 def test_what_is_no_picture(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "thing.png"

@@ -62,11 +62,19 @@ def test_a_folder_that_does_not_exist_is_an_error(monkeypatch: pytest.MonkeyPatc
         fingerprint("condchain")
 
 
+def test_a_byte_order_mark_is_no_part_of_the_prompt(overrides: Path) -> None:
+    (overrides / "condchain.j2").write_bytes(b"\xef\xbb\xbf{{ instruction }}")
+    assert render("condchain", instruction="x") == "x"
+
+
 @pytest.mark.parametrize(
     ("template", "reason"),
     [
         ("{{ question }}", "'question' is undefined. The template may use: instruction"),
         ("{% if %}", "cannot be used as a prompt"),
+        ("{{ 1 / 0 }}", "division by zero"),
+        ("{{ instruction + 1 }}", "str"),
+        ("{% include 'x' %}", "no loader"),
         ("{{ instruction.__class__.__mro__ }}", "unsafe"),
         (b"\xff\xfe", "cannot be used as a prompt"),
     ],

@@ -127,7 +127,9 @@ def test_labels_are_those_of_the_rule(text: str, filling: str) -> None:
     assert parse_answer(text) == (Answer(expected[-1], "label") if expected else Answer("None", "none"))
 
 
-@pytest.mark.parametrize("piece", ["\\boxed{", "A1", "A", "1", "{", "}", "\\boxed{A", "\ufeff\x00", "ｆ", " - ", "\\"])
+@pytest.mark.parametrize(
+    "piece", ["\\boxed{", "A1", "A", "1", "{", "}", "\\boxed{A", "\ufeff\x00", "ｆ", " - ", "\\", "\u0315\u0300"]
+)
 def test_a_huge_reply_is_read_all_the_same(piece: str) -> None:
     text = piece * (1_000_000 // len(piece))
     assert len(parse_answer(text).label) <= 200

@@ -48,7 +48,8 @@ def run(code: str, home: Path, **env: str) -> subprocess.CompletedProcess[str]:
 
 PREPARE = """
 from condchain_tasks.data.harness import condchain_gui, provenance
-rows = open(condchain_gui["data_files"]["test"]).read().splitlines()
+import pyarrow.parquet
+rows = pyarrow.parquet.read_table(condchain_gui["data_files"]["test"])
 print(len(rows), provenance("condchain_gui")["source"], provenance("condchain_gui")["revision"])
 """
 

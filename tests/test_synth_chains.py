@@ -426,10 +426,9 @@ def test_a_dataset_has_the_official_layout(tmp_path: Path, toy_domains) -> None:
     dataset.write_dataset(tmp_path / "out", ["natural", "gui"], n=3, seed=1)
     found = contents(tmp_path / "out")
     assert sorted(found) == sorted(
-        f"{folder}/{domain}{name}"
-        for domain in ("natural", "gui")
-        for folder, name in [("data", ".jsonl"), ("facts", ".jsonl")]
-        + [("images", f"/{domain}-000{k}.txt") for k in (1, 2, 3)]
+        [f"{folder}/{domain}.jsonl" for folder in ("data", "facts") for domain in ("natural", "gui")]
+        + [f"images/natural/natural-000{k}.jpg" for k in (1, 2, 3)]
+        + [f"images/gui/gui-000{k}/gui-000{k}_01.png" for k in (1, 2, 3)]
     )
     records = [json.loads(line) for line in found["data/gui.jsonl"].decode().splitlines()]
     assert [record["id"] for record in records] == ["gui-0001", "gui-0002", "gui-0003"]

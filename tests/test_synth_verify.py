@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -104,8 +105,9 @@ def replace_in(path: str, field: str, old: str, new: str) -> Callable[[Json], No
         (set_in("false_path.correct_answer", "None"), "false_path.correct_answer", "'None'"),
         (set_in("false_path.diverge_node", "qa_9"), "false_path.diverge_node", "'qa_9'"),
         (set_in("domain", "video"), "domain", "'video'"),
-        (set_in("image", "../natural.jsonl"), "image", "leads out"),
-        (set_in("image", "images/natural/none.jpg"), "image", "does not exist"),
+        (set_in("image", "../natural.jsonl"), "image", "expected 'images/natural/natural-0002.jpg'"),
+        (set_in("image", "images/natural/natural-0001.jpg"), "image", "expected 'images/natural/natural-0002.jpg'"),
+        (set_in("image", "images/natural/a\0b" + "c" * 5_000), "image", "expected 'images/natural/natural-0002.jpg'"),
         (replace_in("true_path", "full_instruction", "(A1) ", "(A2) "), "true_path.full_instruction", "paragraph 2"),
         (replace_in("true_path", "full_instruction", "Step 3", "Step 4"), "true_path.full_instruction", "paragraph 4"),
         (replace_in("true_path", "full_instruction", "\n\n", " "), "true_path.full_instruction", "paragraphs"),
@@ -224,7 +226,7 @@ def rewrite(root: Path, change: Change) -> None:
     facts = sidecar.load(lines_of(file)[1])
     chain = change(facts.chain())
     changed = json.loads(sidecar.dump(sidecar.chain_facts(chain, facts.id, facts.subjects)))
-    image = f"images/natural/{facts.id}.txt"
+    image = f"images/natural/{facts.id}.jpg"
     record = chains.record(chain, facts.id, "natural", image, facts.subjects)
     assert chain != facts.chain()
     put(file, changed)
@@ -357,7 +359,25 @@ def test_no_dataset(tmp_path: Path) -> None:
 
 
 def test_an_empty_trajectory(root: Path) -> None:
-    image = root / "images" / "gui" / "gui-0002.txt"
-    image.unlink()
-    image.mkdir()
-    assert faults_of(root) == ("data/gui.jsonl:2: gui-0002: image: the folder 'images/gui/gui-0002.txt' is empty",)
+    (root / "images/gui/gui-0002/gui-0002_01.png").unlink()
+    assert faults_of(root) == ("data/gui.jsonl:2: gui-0002: image: the folder 'images/gui/gui-0002' is empty",)
+
+
+def test_a_missing_picture(root: Path) -> None:
+    (root / "images/natural/natural-0002.jpg").unlink()
+    expected = "data/natural.jsonl:2: natural-0002: image: 'images/natural/natural-0002.jpg' does not exist"
+    assert faults_of(root) == (expected,)
+
+
+def test_a_picture_that_is_none(root: Path) -> None:
+    (root / "images/natural/natural-0002.jpg").write_text("no picture")
+    (fault,) = faults_of(root)
+    assert "natural-0002: image: " in fault
+    assert "is no PNG, JPEG or WebP picture" in fault
+
+
+def test_a_file_that_is_no_file(root: Path) -> None:
+    path = root / "facts" / "gui.jsonl"
+    path.unlink()
+    os.mkfifo(path)
+    assert any("facts/gui.jsonl: cannot be read (no regular file" in fault for fault in faults_of(root))

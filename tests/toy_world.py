@@ -1,10 +1,13 @@
-"""A world without a picture: ten boxes of which everything is said in a text file."""
+"""A world without a drawing: ten boxes of which everything is said in a comment of the picture."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
 from condchain_tasks.synth.world import Attribute, Name, Subject
 
@@ -50,11 +53,18 @@ class ToyWorld:
     subjects: tuple[Subject, ...]
 
     def draw(self, root: Path, record_id: str) -> str:
-        """Writes down the facts in place of a picture."""
-        image = f"images/{self.domain}/{record_id}.txt"
-        (root / image).parent.mkdir(parents=True, exist_ok=True)
-        (root / image).write_text(str(self.subjects))
+        """Writes down the facts in place of what a picture would show."""
+        image = f"images/{self.domain}/{record_id}" + {"natural": ".jpg", "chart": ".png", "gui": ""}[self.domain]
+        file = root / image / f"{record_id}_01.png" if self.domain == "gui" else root / image
+        file.parent.mkdir(parents=True, exist_ok=True)
+        Image.new("L", (8, 8)).save(file, format="PNG", pnginfo=_text(str(self.subjects)))
         return image
+
+
+def _text(comment: str) -> PngInfo:
+    info = PngInfo()
+    info.add_text("facts", comment)
+    return info
 
 
 def make_toy_world(domain: str, rng: Random, boxes: int = 10) -> ToyWorld:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import shutil
 import tempfile
@@ -11,12 +12,21 @@ from pathlib import Path
 import platformdirs
 from filelock import FileLock
 
+from condchain_tasks.data.errors import DataError
+
 CACHE = "CONDCHAIN_CACHE"
 
 
 def cache_root() -> Path:
-    """The cache folder: `CONDCHAIN_CACHE`, else the user's cache folder on this system."""
-    return Path(os.environ.get(CACHE) or platformdirs.user_cache_dir("condchain-tasks")).expanduser().absolute()
+    """The cache folder: `CONDCHAIN_CACHE`, else the user's cache folder on this system.
+
+    Raises:
+        DataError: `datasets`, which reads from it, would take its name for a pattern.
+    """
+    root = Path(os.environ.get(CACHE) or platformdirs.user_cache_dir("condchain-tasks")).expanduser().absolute()
+    if set("*?[]") & set(str(root)) or "::" in str(root):
+        raise DataError(f"The cache folder {root} has one of * ? [ ] :: in its name. Set {CACHE} to one without.")
+    return root
 
 
 def made_once(path: Path, make: Callable[[Path], None]) -> Path:
@@ -38,6 +48,8 @@ def made_once(path: Path, make: Callable[[Path], None]) -> Path:
     with FileLock(f"{path}.lock"):
         if path.exists():
             return path
+        for left in path.parent.glob(f".{glob.escape(path.name)}-*"):  # by a process that was killed
+            shutil.rmtree(left, ignore_errors=True)
         aside = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}-"))
         try:
             make(aside / path.name)

@@ -12,9 +12,12 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Literal
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 from pydantic import AliasChoices, BaseModel, Field, ValidationError, field_validator
 
 from condchain_tasks.data.cache import cache_root, made_once
@@ -31,6 +34,9 @@ MAX_FRAMES = 200
 """Screenshots a trajectory may have; the official ones have 9 on average."""
 
 _FORMAT = 1  # goes into the cache's name: raise it when a row changes
+_ABOUT = b"condchain_tasks"
+_MAX_LAYERS = 64  # conditions in one pseudocode, and characters in it: reading it takes time, and it may be anyone's
+_MAX_PSEUDOCODE = 100_000
 _PICTURES = (".png", ".jpg", ".jpeg", ".webp")
 _LABEL = re.compile(r"\b[A-Z]\d{1,3}\b")
 _IF = re.compile(r"(?:if|elif)\b")
@@ -40,7 +46,7 @@ _LAST_NUMBER = re.compile(r"(\d+)\D*$")
 
 class _Path(BaseModel):
     full_instruction: str = Field(min_length=1, max_length=1_000_000)
-    pseudocode: str = Field(max_length=1_000_000)
+    pseudocode: str
     correct_answer: str = Field(min_length=1, max_length=100)
 
     @field_validator("correct_answer", mode="before")
@@ -71,7 +77,7 @@ class Row:
     """One path of one chain, as the harness reads it.
 
     Attributes:
-        pair: Unique for each chain: its id, with the line number if the id is repeated.
+        pair: Unique for each chain: its id, with the line number added if the id is repeated.
         id: The record's id.
         domain: natural, chart or gui.
         path: "true" or "false".
@@ -105,17 +111,29 @@ class Row:
     complexity: str
 
 
+_SCHEMA = pa.schema(
+    [(name, pa.string()) for name in ("pair", "id", "domain", "path", "image")]
+    + [("images", pa.list_(pa.string()))]
+    + [(name, pa.string()) for name in ("instruction", "gold", "gold_true", "gold_false")]
+    + [("labels", pa.list_(pa.string())), ("diverge_layer", pa.int64()), ("depth", pa.int64())]
+    + [("operators", pa.float64()), ("complexity", pa.string())]
+)
+
+
 @dataclass(frozen=True)
 class Reading:
     """A domain's file, read.
 
     Attributes:
         rows: Two a chain.
+        sha256: Of the records, and of the names and sizes of the pictures they use (16 hexadecimal digits). It does
+            not depend on where the data lies.
         faults: What keeps the data from being used, each with file, line, id and field.
         remarks: What can be scored all the same: kind of remark -> where.
     """
 
     rows: tuple[Row, ...]
+    sha256: str
     faults: tuple[str, ...]
     remarks: dict[str, tuple[str, ...]]
 
@@ -125,8 +143,9 @@ class Prepared:
     """Rows in the cache.
 
     Attributes:
-        rows: The JSON-lines file that the harness reads, one `Row` a line.
-        sha256: Of everything that the rows were made from (16 hexadecimal digits).
+        rows: The Parquet file that the harness reads, one `Row` a row. (From JSON, an id that looks like a date would
+            become one.)
+        sha256: See `Reading`.
         remarks: Kind of remark -> count.
     """
 
@@ -150,8 +169,9 @@ def prepare(source: Source, domain: str, order: FrameOrder = "lexicographic") ->
         DataError: The data cannot be used; the message has the first fault and the number of all. The cache is then
             as it was.
     """
-    digest = _source_digest(source.root, domain, order)
-    folder = cache_root() / "condchain" / f"{domain}-{order}-{digest}"
+    usual = source.root / "images" / domain  # pictures in other places are looked at one by one
+    state = _state(source.root, domain)
+    file = cache_root() / "condchain" / f"{domain}-{order}-{state}.parquet"
 
     def make(path: Path) -> None:
         reading = read(source, domain, order)
@@ -159,15 +179,36 @@ def prepare(source: Source, domain: str, order: FrameOrder = "lexicographic") ->
             more = len(reading.faults) - 1
             rest = f" (and {more} more: `condchain data check condchain {source.root}` lists them)" if more else ""
             raise DataError(reading.faults[0] + rest)
-        path.mkdir()
-        with (path / "rows.jsonl").open("w", encoding="utf-8") as file:
-            file.writelines(json.dumps(asdict(row), ensure_ascii=False) + "\n" for row in reading.rows)
         counts = {kind: len(places) for kind, places in reading.remarks.items()}
-        (path / "remarks.json").write_text(json.dumps(counts), encoding="utf-8")
+        elsewhere = {path for row in reading.rows for path in row.images if not path.startswith(f"{usual}{os.sep}")}
+        about = json.dumps(
+            {
+                "prepared": {"sha256": reading.sha256, "remarks": counts},
+                "elsewhere": {path: _stamp(path) for path in elsewhere},
+            }
+        )
+        table = pa.Table.from_pylist([asdict(row) for row in reading.rows], _SCHEMA.with_metadata({_ABOUT: about}))
+        pq.write_table(table, path)
 
-    made_once(folder, make)
-    remarks = json.loads((folder / "remarks.json").read_text(encoding="utf-8"))
-    return Prepared(folder / "rows.jsonl", digest, remarks)
+    about = _about(made_once(file, make))
+    if any(_stamp(path) != stamp for path, stamp in about["elsewhere"].items()):
+        file.unlink(missing_ok=True)
+        about = _about(made_once(file, make))
+    return Prepared(file, **about["prepared"])
+
+
+def _about(file: Path) -> dict[str, Any]:
+    about: dict[str, Any] = json.loads(pq.read_schema(file).metadata[_ABOUT])
+    return about
+
+
+def _stamp(path: str) -> list[int]:
+    """A file's size and time of change; empty if it is not there."""
+    try:
+        stat = Path(path).stat()
+    except OSError:
+        return []
+    return [stat.st_size, stat.st_mtime_ns]
 
 
 def read(source: Source, domain: str, order: FrameOrder = "lexicographic") -> Reading:
@@ -185,12 +226,17 @@ def read(source: Source, domain: str, order: FrameOrder = "lexicographic") -> Re
         DataError: There is no file of records, or it cannot be read at all.
     """
     boundary = source.boundary
+    records = source.root / "data" / f"{domain}.jsonl"
+    if records.exists():
+        _check_inside(records, boundary)
+    digest = hashlib.sha256()
     rows: list[Row] = []
     faults: list[str] = []
     remarks: dict[str, list[str]] = {}
     seen: set[str] = set()
+    pairs: set[str] = set()
     used: set[Path] = set()
-    for entry in read_entries(source.root / "data" / f"{domain}.jsonl"):
+    for entry in read_entries(records):
         try:
             record = _parse(entry, domain)
             where = f"{entry.place}, id {record.id!r}"
@@ -204,16 +250,22 @@ def read(source: Source, domain: str, order: FrameOrder = "lexicographic") -> Re
         used.update(frames)
         for kind in _oddities(record, frames, seen):
             remarks.setdefault(kind, []).append(where)
-        pair = f"{record.id}@{entry.number}" if record.id in seen else record.id
+        pair = record.id
+        while pair in pairs:
+            pair += f"@{entry.number}"
+        pairs.add(pair)
         seen.add(record.id)
         rows.extend(_rows(record, pair, frames, order))
+        digest.update(record.model_dump_json().encode())
+        for frame in frames:
+            digest.update(f"{frame.relative_to(source.root)} {frame.stat().st_size}".encode())
     if not rows and not faults:
-        faults.append(f"{source.root / 'data' / f'{domain}.jsonl'} has no records.")
-    folder = source.root / "images" / domain
-    unused = sorted(str(path) for path in _pictures(folder) if path not in used)
+        faults.append(f"{records} has no records.")
+    unused = sorted(str(path) for path in _pictures(source.root / "images" / domain) if path not in used)
     if unused:
         remarks["pictures that no record uses"] = unused
-    return Reading(tuple(rows), tuple(faults), {kind: tuple(places) for kind, places in remarks.items()})
+    places = {kind: tuple(found) for kind, found in remarks.items()}
+    return Reading(tuple(rows), digest.hexdigest()[:16], tuple(faults), places)
 
 
 def _parse(entry: Entry, domain: str) -> _Record:
@@ -237,12 +289,15 @@ def _parse(entry: Entry, domain: str) -> _Record:
 def _frames(root: Path, boundary: Path, record: _Record) -> list[Path]:
     """The record's pictures, checked, by file name."""
     path = root / record.image
-    if Path(record.image).is_absolute() or ".." in Path(record.image).parts or "\0" in record.image:
+    place = PurePosixPath(record.image)
+    if place.is_absolute() or ".." in place.parts:
         raise DataError(f"{record.image!r} must be a path inside the data folder, without `..`.")
+    if not record.image.isprintable():
+        raise DataError(f"{record.image!r} has characters that cannot be printed.")
     if record.domain == "gui":
         if not path.is_dir():
             raise DataError(f"the trajectory folder {path} does not exist.")
-        frames = sorted((p for p in path.iterdir() if p.suffix.lower() in _PICTURES), key=lambda p: p.name)
+        frames = sorted((p for p in path.iterdir() if _is_picture(p.name) and not p.is_dir()), key=lambda p: p.name)
         if not frames:
             raise DataError(f"the trajectory folder {path} holds no screenshot.")
         if len(frames) > MAX_FRAMES:
@@ -254,7 +309,9 @@ def _frames(root: Path, boundary: Path, record: _Record) -> list[Path]:
     _check_inside(frames[0].parent, boundary)
     for frame in frames:
         if not frame.is_file():
-            raise DataError(f"the picture {frame} does not exist.")
+            raise DataError(f"the picture {frame} {'is no regular file' if frame.exists() else 'does not exist'}.")
+        if not str(frame).isprintable():
+            raise DataError(f"the picture {frame} has a name that cannot be printed. Rename it.")
         if frame.is_symlink():
             _check_inside(frame, boundary)
         check_image(frame)
@@ -269,7 +326,7 @@ def _check_inside(path: Path, boundary: Path) -> None:
 def _oddities(record: _Record, frames: Sequence[Path], seen: set[str]) -> Iterator[str]:
     if record.id in seen:
         yield "ids that occur more than once"
-    if _conditions(record.true_path.pseudocode) is None or _conditions(record.false_path.pseudocode) is None:
+    if not (_conditions(record.true_path.pseudocode) and _conditions(record.false_path.pseudocode)):
         yield "chains with pseudocode that cannot be read"
     if not _NODE.fullmatch(record.false_path.diverge_node):
         yield "chains with a diverge_node that cannot be read"
@@ -289,7 +346,7 @@ def _rows(record: _Record, pair: str, frames: list[Path], order: FrameOrder) -> 
         ("false", record.false_path),
     )
     for name, path in kinds:
-        conditions = _conditions(path.pseudocode) or []
+        conditions = _conditions(path.pseudocode)
         yield Row(
             pair=pair,
             id=record.id,
@@ -313,14 +370,19 @@ def _labels(instruction: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_LABEL.findall(instruction)))
 
 
-def _conditions(pseudocode: str) -> list[tuple[int, str]] | None:
-    """Logical operators and complexity of each `if` line; None if there is none or one cannot be read."""
+@lru_cache(maxsize=4)  # of a record's two paths, each is asked for twice
+def _conditions(pseudocode: str) -> tuple[tuple[int, str], ...]:
+    """Logical operators and complexity of each `if` line; empty if there is none or one cannot be read."""
+    if len(pseudocode) > _MAX_PSEUDOCODE:
+        return ()
     lines = (line.strip() for line in pseudocode.splitlines())
+    conditions = [line[match.end() :] for line in lines if (match := _IF.match(line))]
+    if len(conditions) > _MAX_LAYERS:
+        return ()
     try:
-        analyses = [_analyse(line[match.end() :]) for line in lines if (match := _IF.match(line))]
+        return tuple((a.operators, a.complexity) for a in map(_analyse, conditions))
     except PredicateError:
-        return None
-    return [(a.operators, a.complexity) for a in analyses] or None
+        return ()
 
 
 def _analyse(condition: str) -> Analysis:
@@ -341,24 +403,31 @@ def _frame_number(path: Path) -> tuple[int, str]:
     return (int(number[1][-18:]) if number else 0, path.name)
 
 
+def _is_picture(name: str) -> bool:
+    # Names that start with a dot are what file systems leave behind ("._screen.png").
+    return name.lower().endswith(_PICTURES) and not name.startswith(".")
+
+
 def _pictures(folder: Path) -> Iterator[Path]:
-    for parent, _, names in os.walk(folder):
-        for name in names:
-            if name.lower().endswith(_PICTURES):
-                yield Path(parent, name)
+    """All pictures below a folder, also through links to folders."""
+    visited = set()
+    for parent, folders, names in os.walk(folder, followlinks=True):
+        real = os.path.realpath(parent)
+        if real in visited:
+            folders.clear()
+            continue
+        visited.add(real)
+        yield from (Path(parent, name) for name in names if _is_picture(name))
 
 
-def _source_digest(root: Path, domain: str, order: FrameOrder) -> str:
-    digest = hashlib.sha256(f"{_FORMAT} {root} {domain} {order}".encode())
+def _state(root: Path, domain: str) -> str:
+    """A hash that changes whenever the domain's records, or any picture in its usual place, change."""
+    digest = hashlib.sha256(f"{_FORMAT} {root} {domain}".encode())
     records = root / "data" / f"{domain}.jsonl"
     if records.is_file():
         with records.open("rb") as file:
             while block := file.read(1 << 20):
                 digest.update(block)
     for path in sorted(_pictures(root / "images" / domain)):
-        try:
-            stat = path.stat()
-        except OSError:
-            continue  # a dangling link is reported with the record that uses it
-        digest.update(f"{path.relative_to(root)}\0{stat.st_size}\0{stat.st_mtime_ns}\n".encode())
+        digest.update(os.fsencode(path) + f" {_stamp(str(path))}".encode())
     return digest.hexdigest()[:16]

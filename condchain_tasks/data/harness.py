@@ -1,7 +1,7 @@
 """What the tasks' YAML files name: data that is looked for when the harness loads the task, not before.
 
 `!function condchain_tasks.data.harness.condchain_gui` in a YAML file reads this module's attribute `condchain_gui`,
-and only then is the data fetched, checked and prepared. The value is what `datasets.load_dataset("json", ...)` takes.
+and only then is the data fetched, checked and prepared. The value is what `load_dataset("parquet", ...)` takes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import Any
 from loguru import logger
 
 from condchain_tasks.data import condchain
-from condchain_tasks.data.errors import DataError
 from condchain_tasks.data.sources import DOMAINS, Source, mini, official
 
 _CHRONO = "_chrono"
@@ -68,5 +67,5 @@ def _prepare(task: str) -> tuple[Source, condchain.Prepared]:
         source = mini() if task.endswith(_MINI) else official(domain)
         order: condchain.FrameOrder = "chronological" if name.endswith(_CHRONO) else "lexicographic"
         return source, condchain.prepare(source, domain, order)
-    except DataError as error:
+    except (OSError, ValueError) as error:  # a DataError is a ValueError
         raise RunNotPossible(f"{task}: {error}") from error

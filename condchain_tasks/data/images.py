@@ -60,9 +60,11 @@ def check_image(path: Path) -> tuple[int, int]:
             start = file.read(12)
             file.seek(max(0, size - _TAIL))
             tail = file.read()
+    except DataError:
+        raise
     except Image.DecompressionBombError as error:
         raise DataError(f"{path} is too large a picture: {error}") from error
-    except (OSError, SyntaxError) as error:
+    except (OSError, SyntaxError, ValueError) as error:  # PIL raises each of them for a damaged header
         reason = "is empty" if path.is_file() and not path.stat().st_size else "is no PNG, JPEG or WebP picture"
         raise DataError(f"{path} {reason}. Fetch it again.") from error
     width, height = header.size
@@ -94,7 +96,12 @@ def _open(file: str | BinaryIO) -> Image.Image:
 def _read_header(image: Image.Image) -> _Header:
     with image:
         return _Header(
-            image.mode, image.size, str(image.format), image.format_description, dict(image.info), image.palette
+            image.mode,
+            image.size,
+            "JPEG" if image.format == "MPO" else str(image.format),  # a JPEG with more pictures behind the first
+            image.format_description,
+            dict(image.info),
+            image.palette,
         )
 
 
@@ -254,7 +261,9 @@ def _transcode_key(image: FileImage, format: str, quality: int | None) -> tuple[
 @cached(LRUCache(TRANSCODED_BYTES, getsizeof=len), key=_transcode_key, condition=threading.Condition())
 def _transcode(image: FileImage, format: str, quality: int | None) -> bytes:
     buffer = io.BytesIO()
-    plain = image._twin()
+    plain: Image.Image = image._twin()
     plain.load()
+    if plain.mode == "CMYK" and format != "JPEG":
+        plain = plain.convert("RGB")
     Image.Image.save(plain, buffer, format, **({} if quality is None else {"quality": quality}))
     return buffer.getvalue()

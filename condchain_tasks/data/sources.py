@@ -72,7 +72,6 @@ def official(domain: str) -> Source:
             raise DataError(f"{DATA} names {root}, which is no folder. Correct it, or unset it to use the Hub.")
         return Source(root, "folder")
     from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
     revision = os.environ.get(REVISION) or None
     try:
@@ -84,8 +83,8 @@ def official(domain: str) -> Source:
                 allow_patterns=[f"data/{domain}.jsonl", f"images/{domain}/**"],
             )
         )
-    except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
-        raise DataError(_how_to_get(domain, revision)) from error
+    except Exception as error:  # the client lets the errors of its HTTP library, of JSON and of the disk through
+        raise DataError(f"{_how_to_get(domain, revision)} ({type(error).__name__}: {str(error)[:200]})") from error
     if not (root / "data" / f"{domain}.jsonl").is_file():
         raise DataError(_how_to_get(domain, revision))
     return Source(root, "hub", root.name)
@@ -116,7 +115,8 @@ def describe(task: str) -> tuple[str, str]:
         return "embedded", "there" if _mini_root().exists() else "made at first use"
     domains = [domain for domain in DOMAINS if domain in task] or DOMAINS
     if folder := os.environ.get(DATA):
-        missing = [domain for domain in domains if not (Path(folder) / "data" / f"{domain}.jsonl").is_file()]
+        records = Path(folder).expanduser() / "data"
+        missing = [domain for domain in domains if not (records / f"{domain}.jsonl").is_file()]
         return f"{DATA}={folder}", f"no data/{missing[0]}.jsonl there" if missing else "there"
     from huggingface_hub import constants, try_to_load_from_cache
 

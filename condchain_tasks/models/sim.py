@@ -16,6 +16,8 @@ from lmms_eval.api.instance import Instance
 from lmms_eval.api.model import lmms
 from lmms_eval.api.registry import register_model
 
+from condchain_tasks.data.harness import RunNotPossible
+
 POLICIES = ("oracle", "always_continue", "always_stop", "random")
 
 
@@ -44,16 +46,21 @@ class SimulatedModel(lmms):
             **kwargs: `batch_size` and `max_batch_size`, which the harness passes to every model.
 
         Raises:
-            ValueError: An argument is unknown or out of its range.
+            RunNotPossible: An argument is unknown or out of its range.
         """
         super().__init__()
         unknown = kwargs.keys() - {"batch_size", "max_batch_size"}
-        if policy not in POLICIES or not 0 <= float(accuracy) <= 1 or unknown:
-            raise ValueError(
-                f"condchain_sim: expected policy={'|'.join(POLICIES)}, accuracy between 0 and 1, seed; "
-                f"found policy={policy}, accuracy={accuracy}{''.join(f', {name}' for name in sorted(unknown))}."
+        try:
+            self.policy, self.accuracy, self.seed = policy, float(accuracy), int(seed)
+            known = policy in POLICIES and 0 <= self.accuracy <= 1 and not unknown
+        except ValueError:
+            known = False
+        if not known:
+            raise RunNotPossible(
+                f"condchain_sim: expected policy={'|'.join(POLICIES)}, accuracy between 0 and 1, and a whole number as "
+                f"seed; found policy={policy}, accuracy={accuracy}, seed={seed}"
+                f"{''.join(f', {name}' for name in sorted(unknown))}."
             )
-        self.policy, self.accuracy, self.seed = policy, float(accuracy), int(seed)
         self.device = torch.device("cpu")
         self.accelerator = Accelerator(cpu=int(os.environ.get("WORLD_SIZE", "1")) > 1)
         self._rank = self.accelerator.process_index
@@ -84,10 +91,11 @@ class SimulatedModel(lmms):
     def _reply(self, doc_id: int, task: str, split: str) -> str:
         doc = self.task_dict[task][split][doc_id]
         if "labels" not in doc:
-            raise ValueError(f"condchain_sim answers the tasks of this package only, and {task} is none of them.")
+            raise RunNotPossible(f"condchain_sim answers the tasks of this package only, and {task} is none of them.")
+        labels = doc["labels"] or ["None"]
         draw = random.Random(f"{self.seed} {doc['pair']} {doc['path']}")
         if self.policy == "random":
-            label = draw.choice(doc["labels"])
+            label = draw.choice(labels)
         else:
             label = {
                 "oracle": doc["gold"],
@@ -95,5 +103,5 @@ class SimulatedModel(lmms):
                 "always_stop": doc["gold_false"],
             }[self.policy]
             if draw.random() >= self.accuracy:
-                label = draw.choice([other for other in doc["labels"] if other != label])
+                label = draw.choice([other for other in labels if other != label] or ["None"])
         return f"This reply is simulated.\n\n\\boxed{{{label}}}"

@@ -17,6 +17,7 @@ from typing import Generic, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from condchain_tasks import vpir
+from condchain_tasks.data.images import check_image
 from condchain_tasks.synth import chains, predicates, sidecar
 from condchain_tasks.synth.chains import Chain, Layer
 from condchain_tasks.synth.predicates import Node
@@ -24,6 +25,8 @@ from condchain_tasks.synth.sidecar import ChainFacts
 from condchain_tasks.synth.world import Subject
 
 _T = TypeVar("_T")
+
+_MAX_BYTES = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -124,6 +127,8 @@ def _read(file: Path, load: Callable[[bytes], _T], faults: list[str]) -> list[_L
     """The lines that can be read; what is wrong with the others goes to `faults`."""
     place = f"{file.parent.name}/{file.name}"
     try:
+        if file.exists() and not (file.is_file() and file.stat().st_size <= _MAX_BYTES):
+            raise OSError(None, f"no regular file, or one of more than {_MAX_BYTES:,} bytes")
         lines = file.read_bytes().splitlines()
     except OSError as error:
         faults.append(f"{place}: cannot be read ({error.strerror}); every data/*.jsonl needs its facts/*.jsonl")
@@ -144,7 +149,7 @@ def _chain_faults(root: Path, domain: str, record: _Record, facts: ChainFacts) -
     """What is wrong with one chain: `field: what`."""
     if record.domain != domain:
         yield f"domain: is {record.domain!r}, expected {domain!r}"
-    yield from _image_faults(root, record.image)
+    yield from _image_faults(root, domain, record)
     gaps = list(_gaps(facts))
     if gaps:
         yield from gaps
@@ -158,14 +163,27 @@ def _chain_faults(root: Path, domain: str, record: _Record, facts: ChainFacts) -
     yield from _record_faults(record, facts, chain)
 
 
-def _image_faults(root: Path, image: str) -> Iterator[str]:
-    path = (root / image).resolve()
-    if not path.is_relative_to(root.resolve()):
-        yield f"image: {image!r} leads out of the dataset's folder"
-    elif not path.exists():
-        yield f"image: {image!r} does not exist"
-    elif path.is_dir() and not any(path.iterdir()):
-        yield f"image: the folder {image!r} is empty"
+def _image_faults(root: Path, domain: str, record: _Record) -> Iterator[str]:
+    """The picture has its place by the chain's id, so that no chain shows another's."""
+    place = {"natural": f"{record.id}.jpg", "chart": f"{record.id}.png", "gui": record.id}.get(domain)
+    expected = f"images/{domain}/{place}"
+    if record.image != expected:
+        yield f"image: is {record.image!r}, expected {expected!r}"
+        return
+    path = root / expected
+    if not path.exists():
+        yield f"image: {expected!r} does not exist"
+        return
+    try:
+        files = sorted(path.iterdir()) if domain == "gui" else [path]
+        if not files:
+            yield f"image: the folder {expected!r} is empty"
+        for file in files:
+            check_image(file)
+            if not file.resolve().is_relative_to(root.resolve()):
+                yield f"image: {file.name!r} leads out of the dataset's folder"
+    except (OSError, ValueError) as error:
+        yield f"image: {error}"
 
 
 def _gaps(facts: ChainFacts) -> Iterator[str]:

@@ -75,7 +75,7 @@ def requests_a_second(rows: str) -> tuple[int, float]:
     task = ConfigurableMessagesTask(
         config={
             "task": "bench",
-            "dataset_path": "json",
+            "dataset_path": "parquet",
             "dataset_kwargs": {"data_files": {"test": rows}},
             "test_split": "test",
             "output_type": "generate_until",

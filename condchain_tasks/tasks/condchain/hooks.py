@@ -13,6 +13,7 @@ from condchain_tasks.prompts import PromptError, fingerprint, render
 from condchain_tasks.scorers.condchain import linearised_path_f1, mean, score_reply
 
 _METADATA = "metadata_"
+_SAMPLE = "If the mug is red, go on. Otherwise answer: (A1) left, (A2) right."
 
 
 def __getattr__(name: str) -> dict[str, Any]:
@@ -22,7 +23,9 @@ def __getattr__(name: str) -> dict[str, Any]:
     task = name.removeprefix(_METADATA)
     prompt = _prompt("gui" if "_gui" in task else "")
     try:
-        render(prompt, instruction="")  # a template that does not work ends the run here, before any request
+        # A template that does not work, or leaves the instruction out, ends the run here, before any request.
+        if _SAMPLE not in render(prompt, instruction=_SAMPLE):
+            raise PromptError(f"The prompt {prompt}.j2 does not show the instruction: it needs {{{{ instruction }}}}.")
         wording = fingerprint(prompt)
     except PromptError as error:
         raise RunNotPossible(f"{task}: {error}") from error
