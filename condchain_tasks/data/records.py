@@ -44,7 +44,8 @@ def read_entries(path: Path) -> Iterator[Entry]:
         DataError: There is no such file, it is too large, or it is an array that cannot be parsed.
     """
     if not path.is_file():
-        raise DataError(f"{path} does not exist. The official layout has it; see the README, section Data.")
+        what = "is no regular file" if path.exists() else "does not exist"
+        raise DataError(f"{path} {what}. The official layout has such a file; see the README, section Data.")
     if path.stat().st_size > MAX_FILE_BYTES:
         raise DataError(f"{path} has more than {MAX_FILE_BYTES:,} bytes; that is no benchmark file.")
     with path.open("rb") as file:
