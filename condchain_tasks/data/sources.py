@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from loguru import logger
+
 from condchain_tasks.data.cache import cache_root, made_once
 from condchain_tasks.data.errors import DataError
 
@@ -98,8 +100,12 @@ def mini() -> Source:
     """
     from condchain_tasks.synth.dataset import write_dataset
 
-    root = made_once(_mini_root(), lambda path: write_dataset(path, DOMAINS, n=MINI_CHAINS, seed=_MINI_SEED))
-    return Source(root, "mini", root.name)
+    def make(path: Path) -> None:
+        logger.info("Drawing the embedded benchmark, once, into {}.", root)
+        write_dataset(path, DOMAINS, n=MINI_CHAINS, seed=_MINI_SEED)
+
+    root = _mini_root()
+    return Source(made_once(root, make), "mini", root.name)
 
 
 def describe(task: str) -> tuple[str, str]:
