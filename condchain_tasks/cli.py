@@ -12,9 +12,9 @@ from rich.console import Console
 from rich.table import Column, Table
 
 app = typer.Typer(
-    help="Tasks, data and embedded benchmarks of multi-step visual reasoning for lmms-eval. lmms-eval runs the tasks; its "
-    "model condchain_sim, which comes with them, is no model: it looks the answers up, to prove a set-up and to measure "
-    "chance, and its figures are no results.",
+    help="Tasks, data and embedded benchmarks of multi-step visual reasoning for lmms-eval. lmms-eval runs the tasks. "
+    "Its model condchain_sim, which comes with them, is no model: it looks the answers up, to prove a set-up and to "
+    "measure chance, and its figures are no results.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
