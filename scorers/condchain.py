@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+import string
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ _LOOSE_LABEL_IN_TEXT = re.compile(r"([A-Z])(?<![A-Za-z0-9][A-Z])[-_ ]?([0-9]{1,9
 _NO_OPTION_WORDS = frozenset({"", "none", "null", "nan"})
 _MAX_LABEL = 200  # a label goes into every sample log; longer ones are never right
 _NEAR_END = 500
+_KINDS = bytes.maketrans((string.ascii_uppercase + string.digits).encode(), b"A" * 26 + b"0" * 10)
 _TAIL = 2_000  # without a box, lenient reading looks where a person would: at the end
 _MAX_BOX = 1_000  # lenient reading looks for one label in a box, not for an essay
 
@@ -93,7 +95,9 @@ def parse_answer(text: str | None) -> Answer:
         label = "".join(boxed.split())
         return Answer(NO_OPTION if label.lower() in _NO_OPTION_WORDS else label[:_MAX_LABEL], "boxed")
     # Most answers stand near the end. A label is a whole word, so the last one there is the last one of all.
-    match = _last(_LABEL.finditer(text, max(0, len(text) - _NEAR_END))) or _last(_LABEL.finditer(text))
+    match = _last(_LABEL.finditer(text, max(0, len(text) - _NEAR_END)))
+    if match is None and _may_hold_label(text):
+        match = _last(_LABEL.finditer(text))
     if match is not None:
         return Answer(match.group()[:_MAX_LABEL], "label")
     return Answer(NO_OPTION, "none")
@@ -194,6 +198,11 @@ def _last(items: Iterable[_T]) -> _T | None:
     for item in items:
         found = item
     return found
+
+
+def _may_hold_label(text: str) -> bool:
+    """False if there surely is none; a tenth of the time that a search for one takes."""
+    return not text.isascii() or NO_OPTION in text or b"A0" in text.encode().translate(_KINDS)
 
 
 def _boxes(text: str) -> Iterator[str]:

@@ -120,9 +120,15 @@ def test_a_label_counts_wherever_it_stands(before: str, length: int) -> None:
     assert parse_answer(text).label == (labels[-1] if labels else "None")
 
 
-@given(st.text(alphabet="AN1oe. x\u0661é_", max_size=30), st.sampled_from(["", "-" * 480, "N" * 480, "." * 495]))
-def test_labels_are_those_of_the_rule(text: str, filling: str) -> None:
-    text = f"{text} A1{filling}{text}"
+@given(
+    st.text(alphabet="ANone1. x\u0661é_", max_size=30) | st.text(alphabet="ANone1. x_", max_size=30),
+    st.sampled_from(["", "-" * 480, "N" * 480, "." * 495, "." * 600]),
+    st.text(alphabet="ANone1. x_", max_size=10),
+)
+@example("None ", "." * 600, "")
+@example("A1 ", "." * 600, "a")
+def test_labels_are_those_of_the_rule(before: str, filling: str, after: str) -> None:
+    text = before + filling + after
     expected = re.findall(r"\b(?:[A-Z]\d+|None)\b", text)
     assert parse_answer(text) == (Answer(expected[-1], "label") if expected else Answer("None", "none"))
 

@@ -26,11 +26,11 @@ CHAINS = 2_000
 FRAMES = 9
 
 PREPARE = """
-import json, resource, sys, time
+import json, re, sys, time
 from pathlib import Path
 
-def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+def peak():  # Linux; getrusage would count what the parent had before this process was its own
+    return int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) / 1024
 
 before = peak()
 from condchain_tasks.data.condchain import prepare
