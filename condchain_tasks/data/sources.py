@@ -74,6 +74,7 @@ def official(domain: str) -> Source:
             raise DataError(f"{DATA} names {root}, which is no folder. Correct it, or unset it to use the Hub.")
         return Source(root, "folder")
     from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
 
     revision = os.environ.get(REVISION) or None
     try:
@@ -85,6 +86,8 @@ def official(domain: str) -> Source:
                 allow_patterns=[f"data/{domain}.jsonl", f"images/{domain}/**"],
             )
         )
+    except LocalEntryNotFoundError as error:
+        raise DataError(_how_to_get(domain, revision)) from error
     except Exception as error:  # the client lets the errors of its HTTP library, of JSON and of the disk through
         raise DataError(f"{_how_to_get(domain, revision)} ({type(error).__name__}: {str(error)[:200]})") from error
     if not (root / "data" / f"{domain}.jsonl").is_file():
