@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 from rich.console import Console
@@ -143,6 +143,6 @@ def verify(folder: Annotated[Path, typer.Argument(help="What `condchain synth` w
     raise typer.Exit(1 if report.faults or not report.chains else 0)
 
 
-def _fail(message: str) -> None:
+def _fail(message: str) -> NoReturn:
     _err.print(f"condchain: {message}")
     raise typer.Exit(2)

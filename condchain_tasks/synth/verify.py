@@ -18,6 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from condchain_tasks import vpir
 from condchain_tasks.data.images import check_image
+from condchain_tasks.data.records import MAX_FILE_BYTES
 from condchain_tasks.synth import chains, predicates, sidecar
 from condchain_tasks.synth.chains import Chain, Layer
 from condchain_tasks.synth.predicates import Node
@@ -25,8 +26,6 @@ from condchain_tasks.synth.sidecar import ChainFacts
 from condchain_tasks.synth.world import Subject
 
 _T = TypeVar("_T")
-
-_MAX_BYTES = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -127,8 +126,8 @@ def _read(file: Path, load: Callable[[bytes], _T], faults: list[str]) -> list[_L
     """The lines that can be read; what is wrong with the others goes to `faults`."""
     place = f"{file.parent.name}/{file.name}"
     try:
-        if file.exists() and not (file.is_file() and file.stat().st_size <= _MAX_BYTES):
-            raise OSError(None, f"no regular file, or one of more than {_MAX_BYTES:,} bytes")
+        if file.exists() and not (file.is_file() and file.stat().st_size <= MAX_FILE_BYTES):
+            raise OSError(None, f"no regular file, or one of more than {MAX_FILE_BYTES:,} bytes")
         lines = file.read_bytes().splitlines()
     except OSError as error:
         faults.append(f"{place}: cannot be read ({error.strerror}); every data/*.jsonl needs its facts/*.jsonl")
