@@ -34,6 +34,7 @@ class Benchmark(str, enum.Enum):
     """A benchmark of this package."""
 
     condchain = "condchain"
+    ccrv = "ccrv"
 
 
 class Domain(str, enum.Enum):
@@ -54,12 +55,12 @@ class Complexity(str, enum.Enum):
 @app.command()
 def tasks() -> None:
     """List every task, where its data comes from, and whether that data is there."""
-    from condchain_tasks.data.sources import describe
+    from condchain_tasks.data.benchmarks import benchmark_of
     from condchain_tasks.tasks import task_names
 
     table = Table("task", "state", Column("data", overflow="fold"), box=None, pad_edge=False)
     for name in task_names():
-        source, state = describe(name)
+        source, state = benchmark_of(name)[1].describe(name)
         table.add_row(name, state, source)
     _out.print(table)
     _out.print("Run one: lmms-eval --model MODEL --model_args ... --tasks TASK")
@@ -71,19 +72,17 @@ def check(
     folder: Annotated[Path | None, typer.Argument(help="The data; left out, what a run would use.")] = None,
 ) -> None:
     """Read a benchmark's data as a run would; list every fault and every oddity. Exit code 1 if there is a fault."""
-    from condchain_tasks.data.condchain import read
-    from condchain_tasks.data.sources import DOMAINS, Source, official
+    from condchain_tasks.data.benchmarks import BENCHMARKS
 
-    present = [d for d in DOMAINS if folder is None or (folder / "data" / f"{d}.jsonl").is_file()]
-    for domain in sorted(set(DOMAINS) - set(present)):
-        _out.print(f"{domain}: no data/{domain}.jsonl, nothing to check")
-    if not present:
-        _fail(f"{folder} holds none of {', '.join(f'data/{d}.jsonl' for d in DOMAINS)}.")
+    data = BENCHMARKS[benchmark.value]
     faults: dict[str, None] = {}  # in order, each once: a wrong CONDCHAIN_DATA is the same fault in every domain
-    for domain in present:
+    try:
+        parts = list(data.parts(folder))
+    except ValueError as error:
+        _fail(str(error))
+    for part, read in parts:
         try:
-            source = official(domain) if folder is None else Source(folder.absolute(), "folder")
-            reading = read(source, domain)
+            reading = read()
         except (OSError, ValueError) as error:
             faults[str(error)] = None
             continue
@@ -92,10 +91,36 @@ def check(
             for place in places:
                 _out.print(f"ODDITY {kind}: {place}")
         oddities = ", ".join(f"{len(places)} {kind}" for kind, places in reading.remarks.items()) or "no oddities"
-        _out.print(f"{domain}: {len(reading.rows) // 2} chains, {len(reading.faults)} faults; {oddities}")
+        _out.print(f"{part}: {data.count(reading)}, {len(reading.faults)} faults; {oddities}")
     for fault in faults:
         _err.print(f"FAULT  {fault}")
     raise typer.Exit(1 if faults else 0)
+
+
+@app.command()
+def judge(
+    run: Annotated[Path, typer.Argument(help="The folder of --output_path, or one file of samples.")],
+) -> None:
+    """Add the verdicts that a ccrv run lacks, from its sample log and without inference. The old files stay."""
+    from condchain_tasks.data.harness import RunNotPossible
+    from condchain_tasks.tasks.ccrv.rejudge import rejudge
+
+    try:
+        done = rejudge(run)
+    except (ValueError, OSError, RunNotPossible) as error:
+        _fail(str(error))
+    if not done:
+        _out.print("No verdict is missing.")
+    for judged in done:
+        _out.print(f"{judged.asked} samples judged, {judged.missing} still lack a verdict: {judged.results}")
+        for name in judged.value["judged"]["tasks"]:
+            table = Table("metric", Column("value", justify="right"), Column("stderr", justify="right"), title=name)
+            for metric, value in sorted(judged.value["results"][name].items()):
+                metric, _, kind = metric.partition(",")
+                if kind and not metric.startswith("paired_") and "_stderr" not in metric:
+                    stderr = judged.value["results"][name].get(f"{metric}_stderr_clustered,{kind}")
+                    table.add_row(metric, _number(value), _number(stderr))
+            _out.print(table)
 
 
 @synth_app.command("condchain")
@@ -131,6 +156,23 @@ def synth_condchain(
     _out.print(f"Wrote {n} chains a domain to {out}. Next: condchain verify {out}")
 
 
+@synth_app.command("ccrv")
+def synth_ccrv(
+    out: Annotated[Path, typer.Option(help="Folder to write; must not exist or be empty.")],
+    n: Annotated[int, typer.Option(min=1, help="Scenes; each has 8 questions and 32 constrained forms.")] = 10,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same scenes.")] = 0,
+    contact_sheet: Annotated[bool, typer.Option("--contact-sheet", help="Pictures beside their items.")] = False,
+) -> None:
+    """Draw scenes with known causes, and write questions about them like CCRV-Bench's own data."""
+    from condchain_tasks.synth.causal import write_dataset
+
+    try:
+        write_dataset(out, n=n, seed=seed, contact_sheet=contact_sheet)
+    except (ValueError, OSError) as error:
+        _fail(str(error))
+    _out.print(f"Wrote {n} scenes to {out}. Next: condchain verify {out}")
+
+
 @app.command()
 def verify(folder: Annotated[Path, typer.Argument(help="What `condchain synth` wrote.")]) -> None:
     """Check an embedded benchmark: execute every predicate, derive every exit anew. Exit code 1 on faults."""
@@ -141,6 +183,10 @@ def verify(folder: Annotated[Path, typer.Argument(help="What `condchain synth` w
         _err.print(f"FAULT  {fault}")
     _out.print(f"{report.chains} chains checked, {len(report.faults)} faults")
     raise typer.Exit(1 if report.faults or not report.chains else 0)
+
+
+def _number(value: object) -> str:
+    return f"{value:.4f}" if isinstance(value, (int, float)) else "N/A"
 
 
 def _fail(message: str) -> NoReturn:

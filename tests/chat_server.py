@@ -6,7 +6,7 @@ import base64
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -15,11 +15,13 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Reply:
-    """What the server answers: a text, after a delay, with an HTTP status."""
+    """What the server answers: a text, after a delay; or an HTTP status other than 200 with an error and headers."""
 
     text: str | None = "\\boxed{A1}"
     status: int = 200
     delay_s: float = 0.0
+    error: Mapping[str, str] = field(default_factory=lambda: {"message": "injected"})
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -53,6 +55,7 @@ def chat_server(answer: Callable[[dict[str, Any]], Reply], keep: bool = True) ->
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # headers and body are two packets: the second would wait 40 ms for the client
 
         def do_POST(self) -> None:
             nonlocal in_flight
@@ -81,11 +84,13 @@ def chat_server(answer: Callable[[dict[str, Any]], Reply], keep: bool = True) ->
                 ],
                 "usage": {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10},
             }
-            data = json.dumps(payload if reply.status == 200 else {"error": {"message": "injected"}}).encode()
+            data = json.dumps(payload if reply.status == 200 else {"error": reply.error}).encode()
             try:
                 self.send_response(reply.status)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(data)))
+                for name, value in reply.headers.items():
+                    self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(data)
             except OSError:

@@ -15,8 +15,8 @@ pytest.importorskip("lmms_eval")
 
 from harness import evaluate, figures
 
+from condchain_tasks.data.condchain_source import MINI_CHAINS
 from condchain_tasks.data.harness import RunNotPossible
-from condchain_tasks.data.sources import MINI_CHAINS
 
 DOMAIN_TASKS = [f"condchain_{domain}_mini" for domain in ("natural", "chart", "gui")]
 

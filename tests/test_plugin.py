@@ -21,8 +21,17 @@ import lmms_eval.models
 from lmms_eval.caching.response_cache import ResponseCache
 from lmms_eval.tasks import TaskManager
 
+CELLS = [f"_x{x}_{y}" for x in range(1, 5) for y in ("base", "y1", "y2", "y3", "y4")]
+CONTROLS = ["_textonly", "_textonly_y1", "_oracle_textonly_y1", "_oracle_y1", "_oracle_y2", "_oracle_y4"]
+CONTROLS += ["_cot_a", "_cot_b"]
 EXPECTED = {
-    f"condchain{domain}{mini}" for domain in ("", "_natural", "_chart", "_gui", "_gui_chrono") for mini in ("", "_mini")
+    name + mini
+    for name in [f"condchain{domain}" for domain in ("", "_natural", "_chart", "_gui", "_gui_chrono")]
+    + [f"ccrv{part}" for part in ("", *CELLS, *CONTROLS)]
+    for mini in ("", "_mini")
+}
+TAGS = {
+    f"ccrv_{part}{mini}" for part in ("x1", "x2", "x3", "x4", "base", "y1", "y2", "y3", "y4") for mini in ("", "_mini")
 }
 
 
@@ -46,6 +55,9 @@ def test_every_task_is_indexed_beside_the_harness_own() -> None:
     assert index.keys() >= EXPECTED
     assert "mmmu_val" in index
     assert index["condchain"]["type"] == "group"
+    assert {name for name in TAGS if index[name]["type"] == "tag"} == TAGS
+    assert sorted(index["ccrv_x2_mini"]["task"]) == [f"ccrv_x2_{y}_mini" for y in ("base", "y1", "y2", "y3", "y4")]
+    assert sorted(index["ccrv_y3"]["task"]) == [f"ccrv_x{x}_y3" for x in range(1, 5)]
 
 
 def test_the_simulated_model_is_known() -> None:
@@ -140,20 +152,24 @@ def test_failures_are_not_cached(response: Any, kept: bool) -> None:
         assert ResponseCache._is_valid_response(GenerationResult(response), "generate_until") is kept
 
 
-def test_the_yaml_files_follow_the_protocol() -> None:
-    folder = plugin.TASKS / "condchain"
-    template = (folder / "_condchain").read_text()
-    settings = yaml.load(template, _Loader)
+@pytest.mark.parametrize(
+    ("benchmark", "cluster_key"),
+    [("condchain", "pair"), ("ccrv", "image")],
+)
+def test_the_yaml_files_follow_the_protocol(benchmark: str, cluster_key: str) -> None:
+    folder = plugin.TASKS / benchmark
+    settings = yaml.load((folder / f"_{benchmark}").read_text(), _Loader)
     assert settings["output_type"] == "generate_until"
     assert settings["generation_kwargs"]["until"] == []
-    assert settings["cluster_key"] == "pair"
-    for path in folder.glob("condchain_*.yaml"):
+    assert settings["cluster_key"] == cluster_key
+    for path in folder.glob("*.yaml"):
         task = yaml.load(path.read_text(), _Loader)
         if "group" in task:
             continue
         assert task["task"] == path.stem
-        assert task["include"] == "_condchain"
+        assert task["include"] == ("_all" if path.stem.removesuffix("_mini") == "ccrv" else f"_{benchmark}")
         assert task["dataset_kwargs"] == f"condchain_tasks.data.harness.{path.stem}"
+        assert task["metadata"] == f"condchain_tasks.tasks.{benchmark}.hooks.metadata_{path.stem}"
         assert "class" not in task
 
 

@@ -12,8 +12,9 @@ import official
 import pytest
 
 from condchain_tasks.data.condchain import prepare
+from condchain_tasks.data.condchain_source import describe
 from condchain_tasks.data.errors import DataError
-from condchain_tasks.data.sources import Source, describe
+from condchain_tasks.data.sources import Source
 
 COMMITS = {"main": "a" * 40, "v2": "b" * 40}
 
@@ -103,15 +104,14 @@ def test_a_folder_that_does_not_exist(tmp_path: Path) -> None:
     done = run(PREPARE, tmp_path, CONDCHAIN_DATA=str(tmp_path / "nowhere"))
     assert done.returncode == 1
     assert done.stderr.strip() == (
-        f"condchain_gui: CONDCHAIN_DATA names {tmp_path / 'nowhere'}, which is no folder. "
-        "Correct it, or unset it to use the Hub."
+        f"condchain_gui: CONDCHAIN_DATA names {tmp_path / 'nowhere'}, which is no folder. Correct it, or unset it."
     )
 
 
 def test_the_embedded_benchmark_is_made_once(tmp_path: Path) -> None:
     code = """
 import time
-from condchain_tasks.data.sources import mini
+from condchain_tasks.data.condchain_source import mini
 from condchain_tasks.data import sources
 first = mini()
 sources.made_once.__globals__["tempfile"] = None  # making it again would fail
@@ -134,7 +134,7 @@ def test_describe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_describe_the_hub(tmp_path: Path) -> None:
     hub_cache(tmp_path, ("chart", "gui"))
     code = """
-from condchain_tasks.data.sources import describe
+from condchain_tasks.data.condchain_source import describe
 print(*(describe(task)[1] for task in ("condchain", "condchain_natural", "condchain_chart", "condchain_gui_chrono")))
 """
     assert run(code, tmp_path).stdout.strip() == "missing (offline) missing (offline) there there"

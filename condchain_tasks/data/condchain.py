@@ -7,22 +7,21 @@ prefix cache sees each picture once.
 from __future__ import annotations
 
 import hashlib
-import json
-import os
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal
+from typing import Literal
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from pydantic import AliasChoices, BaseModel, Field, ValidationError, field_validator
 
-from condchain_tasks.data.cache import cache_root, made_once
+from condchain_tasks.data import prepared
+from condchain_tasks.data.condchain_source import DOMAINS, mini, official
 from condchain_tasks.data.errors import DataError
-from condchain_tasks.data.images import check_image
+from condchain_tasks.data.images import check_image, is_picture, pictures_under
+from condchain_tasks.data.prepared import Files, Prepared, Reading, check_inside
 from condchain_tasks.data.records import Entry, read_entries
 from condchain_tasks.data.sources import Source
 from condchain_tasks.vpir import Analysis, PredicateError, analyse
@@ -33,11 +32,8 @@ FrameOrder = Literal["lexicographic", "chronological"]
 MAX_FRAMES = 200
 """Screenshots a trajectory may have; the official ones have 9 on average."""
 
-_FORMAT = 1  # goes into the cache's name: raise it when a row changes
-_ABOUT = b"condchain_tasks"
 _MAX_LAYERS = 64  # conditions in one pseudocode, and characters in it: reading it takes time, and it may be anyone's
 _MAX_PSEUDOCODE = 100_000
-_PICTURES = (".png", ".jpg", ".jpeg", ".webp")
 _LABEL = re.compile(r"\b[A-Z]\d{1,3}\b")
 _IF = re.compile(r"(?:if|elif)\b")
 _NODE = re.compile(r"qa_(\d{1,3})")
@@ -120,95 +116,68 @@ _SCHEMA = pa.schema(
 )
 
 
-@dataclass(frozen=True)
-class Reading:
-    """A domain's file, read.
+def load(task: str) -> tuple[Source, Prepared]:
+    """A task's data, prepared.
 
-    Attributes:
-        rows: Two a chain.
-        sha256: Of the records, and of the names and sizes of the pictures they use (16 hexadecimal digits). It does
-            not depend on where the data lies.
-        faults: What keeps the data from being used, each with file, line, id and field.
-        remarks: What can be scored all the same: kind of remark -> where.
+    Args:
+        task: Such as "condchain_gui" or "condchain_gui_chrono_mini".
+
+    Returns:
+        Where it comes from, and its rows.
+
+    Raises:
+        DataError: The data cannot be had or used.
+        KeyError: There is no such task.
     """
-
-    rows: tuple[Row, ...]
-    sha256: str
-    faults: tuple[str, ...]
-    remarks: dict[str, tuple[str, ...]]
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """Rows in the cache.
-
-    Attributes:
-        rows: The Parquet file that the harness reads, one `Row` a row. (From JSON, an id that looks like a date would
-            become one.)
-        sha256: See `Reading`.
-        remarks: Kind of remark -> count.
-    """
-
-    rows: Path
-    sha256: str
-    remarks: dict[str, int]
+    name = task.removesuffix("_mini")
+    domain = name.removeprefix("condchain_").removesuffix("_chrono")
+    if domain not in DOMAINS:
+        raise KeyError(task)
+    source = mini() if task.endswith("_mini") else official(domain)
+    return source, prepare(source, domain, "chronological" if name.endswith("_chrono") else "lexicographic")
 
 
 def prepare(source: Source, domain: str, order: FrameOrder = "lexicographic") -> Prepared:
-    """Reads a domain's data into the cache, or finds it there.
+    """Reads a domain's data into the cache, or finds it there; see `prepared.prepare`.
 
     Args:
         source: The dataset.
-        domain: One of `sources.DOMAINS`.
+        domain: One of `DOMAINS`.
         order: Of the screenshots in a GUI trajectory.
+    """
+    root = source.root
+    return prepared.prepare(
+        f"condchain/{domain}-{order}",
+        Files((root / "data" / f"{domain}.jsonl",), root / "images" / domain),
+        _SCHEMA,
+        lambda: read(source, domain, order),
+        check=f"condchain data check condchain {root}",
+    )
 
-    Returns:
-        The prepared rows. They are made anew when the file of records or any picture's name, size or time changed.
+
+def parts(folder: Path | None) -> Iterator[tuple[str, Callable[[], Reading]]]:
+    """The data's parts, for a check: each domain's name and what reads it.
+
+    Args:
+        folder: The data; None: what a run would use.
 
     Raises:
-        DataError: The data cannot be used; the message has the first fault and the number of all. The cache is then
-            as it was.
+        DataError: The folder holds no part.
     """
-    usual = source.root / "images" / domain  # pictures in other places are looked at one by one
-    state = _state(source.root, domain)
-    file = cache_root() / "condchain" / f"{domain}-{order}-{state}.parquet"
-
-    def make(path: Path) -> None:
-        reading = read(source, domain, order)
-        if reading.faults:
-            more = len(reading.faults) - 1
-            rest = f" (and {more} more: `condchain data check condchain {source.root}` lists them)" if more else ""
-            raise DataError(reading.faults[0] + rest)
-        counts = {kind: len(places) for kind, places in reading.remarks.items()}
-        elsewhere = {path for row in reading.rows for path in row.images if not path.startswith(f"{usual}{os.sep}")}
-        about = json.dumps(
-            {
-                "prepared": {"sha256": reading.sha256, "remarks": counts},
-                "elsewhere": {path: _stamp(path) for path in elsewhere},
-            }
-        )
-        table = pa.Table.from_pylist([asdict(row) for row in reading.rows], _SCHEMA.with_metadata({_ABOUT: about}))
-        pq.write_table(table, path)
-
-    about = _about(made_once(file, make))
-    if any(_stamp(path) != stamp for path, stamp in about["elsewhere"].items()):
-        file.unlink(missing_ok=True)
-        about = _about(made_once(file, make))
-    return Prepared(file, **about["prepared"])
+    present = [d for d in DOMAINS if folder is None or (folder / "data" / f"{d}.jsonl").is_file()]
+    if not present:
+        raise DataError(f"{folder} holds none of {', '.join(f'data/{d}.jsonl' for d in DOMAINS)}.")
+    for domain in present:
+        yield domain, partial(_read_part, folder, domain)
 
 
-def _about(file: Path) -> dict[str, Any]:
-    about: dict[str, Any] = json.loads(pq.read_schema(file).metadata[_ABOUT])
-    return about
+def _read_part(folder: Path | None, domain: str) -> Reading:
+    return read(official(domain) if folder is None else Source(folder.absolute(), "folder"), domain)
 
 
-def _stamp(path: str) -> list[int]:
-    """A file's size and time of change; empty if it is not there."""
-    try:
-        stat = Path(path).stat()
-    except OSError:
-        return []
-    return [stat.st_size, stat.st_mtime_ns]
+def count(reading: Reading) -> str:
+    """How much a reading holds."""
+    return f"{len(reading.rows) // 2} chains"
 
 
 def read(source: Source, domain: str, order: FrameOrder = "lexicographic") -> Reading:
@@ -216,7 +185,7 @@ def read(source: Source, domain: str, order: FrameOrder = "lexicographic") -> Re
 
     Args:
         source: The dataset.
-        domain: One of `sources.DOMAINS`.
+        domain: One of `DOMAINS`.
         order: Of the screenshots in a GUI trajectory.
 
     Returns:
@@ -228,7 +197,7 @@ def read(source: Source, domain: str, order: FrameOrder = "lexicographic") -> Re
     boundary = source.boundary
     records = source.root / "data" / f"{domain}.jsonl"
     if records.exists():
-        _check_inside(records, boundary)
+        check_inside(records, boundary)
     digest = hashlib.sha256()
     rows: list[Row] = []
     faults: list[str] = []
@@ -261,7 +230,7 @@ def read(source: Source, domain: str, order: FrameOrder = "lexicographic") -> Re
             digest.update(f"{frame.relative_to(source.root)} {frame.stat().st_size}".encode())
     if not rows and not faults:
         faults.append(f"{records} has no records.")
-    unused = sorted(str(path) for path in _pictures(source.root / "images" / domain) if path not in used)
+    unused = sorted(str(path) for path in pictures_under(source.root / "images" / domain) if path not in used)
     if unused:
         remarks["pictures that no record uses"] = unused
     places = {kind: tuple(found) for kind, found in remarks.items()}
@@ -297,7 +266,7 @@ def _frames(root: Path, boundary: Path, record: _Record) -> list[Path]:
     if record.domain == "gui":
         if not path.is_dir():
             raise DataError(f"the trajectory folder {path} does not exist.")
-        frames = sorted((p for p in path.iterdir() if _is_picture(p.name) and not p.is_dir()), key=lambda p: p.name)
+        frames = sorted((p for p in path.iterdir() if is_picture(p.name) and not p.is_dir()), key=lambda p: p.name)
         if not frames:
             raise DataError(f"the trajectory folder {path} holds no screenshot.")
         if len(frames) > MAX_FRAMES:
@@ -306,21 +275,16 @@ def _frames(root: Path, boundary: Path, record: _Record) -> list[Path]:
             )
     else:
         frames = [path]
-    _check_inside(frames[0].parent, boundary)
+    check_inside(frames[0].parent, boundary)
     for frame in frames:
         if not frame.is_file():
             raise DataError(f"the picture {frame} {'is no regular file' if frame.exists() else 'does not exist'}.")
         if not str(frame).isprintable():
             raise DataError(f"the picture {frame} has a name that cannot be printed. Rename it.")
         if frame.is_symlink():
-            _check_inside(frame, boundary)
+            check_inside(frame, boundary)
         check_image(frame)
     return frames
-
-
-def _check_inside(path: Path, boundary: Path) -> None:
-    if not path.resolve().is_relative_to(boundary):
-        raise DataError(f"{path} leads out of the data folder, to {path.resolve()}.")
 
 
 def _oddities(record: _Record, frames: Sequence[Path], seen: set[str]) -> Iterator[str]:
@@ -401,33 +365,3 @@ def _complexity(kinds: list[str]) -> str:
 def _frame_number(path: Path) -> tuple[int, str]:
     number = _LAST_NUMBER.search(path.stem)
     return (int(number[1][-18:]) if number else 0, path.name)
-
-
-def _is_picture(name: str) -> bool:
-    # Names that start with a dot are what file systems leave behind ("._screen.png").
-    return name.lower().endswith(_PICTURES) and not name.startswith(".")
-
-
-def _pictures(folder: Path) -> Iterator[Path]:
-    """All pictures below a folder, also through links to folders."""
-    visited = set()
-    for parent, folders, names in os.walk(folder, followlinks=True):
-        real = os.path.realpath(parent)
-        if real in visited:
-            folders.clear()
-            continue
-        visited.add(real)
-        yield from (Path(parent, name) for name in names if _is_picture(name))
-
-
-def _state(root: Path, domain: str) -> str:
-    """A hash that changes whenever the domain's records, or any picture in its usual place, change."""
-    digest = hashlib.sha256(f"{_FORMAT} {root} {domain}".encode())
-    records = root / "data" / f"{domain}.jsonl"
-    if records.is_file():
-        with records.open("rb") as file:
-            while block := file.read(1 << 20):
-                digest.update(block)
-    for path in sorted(_pictures(root / "images" / domain)):
-        digest.update(os.fsencode(path) + f" {_stamp(str(path))}".encode())
-    return digest.hexdigest()[:16]

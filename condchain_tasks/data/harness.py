@@ -11,11 +11,9 @@ from typing import Any
 
 from loguru import logger
 
-from condchain_tasks.data import condchain
-from condchain_tasks.data.sources import DOMAINS, Source, mini, official
-
-_CHRONO = "_chrono"
-_MINI = "_mini"
+from condchain_tasks.data.benchmarks import BENCHMARKS, benchmark_of
+from condchain_tasks.data.prepared import Prepared
+from condchain_tasks.data.sources import Source
 
 
 class RunNotPossible(SystemExit):
@@ -26,14 +24,15 @@ class RunNotPossible(SystemExit):
 
 
 def __getattr__(name: str) -> dict[str, Any]:
-    if not name.startswith("condchain_"):
+    if name.partition("_")[0] not in BENCHMARKS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    source, data = _prepare(name)
-    if data.remarks and os.environ.get("RANK", "0") == "0":
+    source, data = _load(name)
+    if data.remarks and is_first_rank():
         logger.warning(
-            "{}: the data can be scored, with these oddities: {}. `condchain data check condchain {}` lists each.",
+            "{}: the data can be scored, with these oddities: {}. `condchain data check {} {}` lists each.",
             name,
             ", ".join(f"{count} {kind}" for kind, count in data.remarks.items()),
+            name.partition("_")[0],
             source.root,
         )
     return {"data_files": {"test": str(data.rows)}}
@@ -43,12 +42,12 @@ def provenance(task: str) -> dict[str, Any]:
     """What identifies a task's data in a result.
 
     Args:
-        task: A condchain task's name.
+        task: A task of this package.
 
     Returns:
         `source` (folder, hub or mini), `root`, `revision`, `sha256` of the data, and `remarks` (kind -> count).
     """
-    source, data = _prepare(task)
+    source, data = _load(task)
     return {
         "source": source.kind,
         "root": str(source.root),
@@ -58,14 +57,15 @@ def provenance(task: str) -> dict[str, Any]:
     }
 
 
-def _prepare(task: str) -> tuple[Source, condchain.Prepared]:
-    name = task.removesuffix(_MINI)
-    domain = name.removeprefix("condchain_").removesuffix(_CHRONO)
-    if domain not in DOMAINS:
-        raise AttributeError(f"there is no task {task!r}")
+def is_first_rank() -> bool:
+    """Whether this process is the one that speaks for all ranks."""
+    return os.environ.get("RANK", "0") == "0"
+
+
+def _load(task: str) -> tuple[Source, Prepared]:
     try:
-        source = mini() if task.endswith(_MINI) else official(domain)
-        order: condchain.FrameOrder = "chronological" if name.endswith(_CHRONO) else "lexicographic"
-        return source, condchain.prepare(source, domain, order)
+        return benchmark_of(task)[1].load(task)
+    except KeyError as error:
+        raise AttributeError(f"there is no task {task!r}") from error
     except (OSError, ValueError) as error:  # a DataError is a ValueError
         raise RunNotPossible(f"{task}: {error}") from error

@@ -6,7 +6,7 @@ import io
 import os
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -27,6 +27,7 @@ TRANSCODED_BYTES = 512_000_000
 """How much of what was transcoded is kept in memory."""
 
 _FORMATS = ("PNG", "JPEG", "WEBP")
+_EXTENSIONS = (".png", ".jpg", ".jpeg", ".webp")
 _TAIL = 65_536  # cameras and phones append data after a picture's end, rarely more than this
 _PNG_END = b"IEND\xaeB`\x82"
 _JPEG_END = b"\xff\xd9"
@@ -73,6 +74,24 @@ def check_image(path: Path) -> tuple[int, int]:
     if not _is_complete(header.format, size, start, tail):
         raise DataError(f"{path} is truncated: its end is missing. Fetch it again.")
     return width, height
+
+
+def is_picture(name: str) -> bool:
+    """Whether a file's name is that of a picture."""
+    # Names that start with a dot are what file systems leave behind ("._screen.png").
+    return name.lower().endswith(_EXTENSIONS) and not name.startswith(".")
+
+
+def pictures_under(folder: Path) -> Iterator[Path]:
+    """All pictures below a folder, also through links to folders."""
+    visited = set()
+    for parent, folders, names in os.walk(folder, followlinks=True):
+        real = os.path.realpath(parent)
+        if real in visited:
+            folders.clear()
+            continue
+        visited.add(real)
+        yield from (Path(parent, name) for name in names if is_picture(name))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ GPU, and it measures the level of chance.
 from __future__ import annotations
 
 import os
-import random
 from typing import Any
 
 import torch
@@ -17,19 +16,17 @@ from lmms_eval.api.model import lmms
 from lmms_eval.api.registry import register_model
 
 from condchain_tasks.data.harness import RunNotPossible
+from condchain_tasks.models import sim_ccrv, sim_condchain
 
-POLICIES = ("oracle", "always_continue", "always_stop", "random")
+POLICIES = tuple(dict.fromkeys((*sim_condchain.POLICIES, *sim_ccrv.POLICIES)))
 
 
 @register_model("condchain_sim")
 class SimulatedModel(lmms):
     """Answers by a policy: `--model condchain_sim --model_args policy=oracle,accuracy=0.7,seed=0`.
 
-    Policies:
-        oracle: The right option.
-        always_continue: The true path's option, as if every condition held.
-        always_stop: The false path's option, as if the condition that it changes failed.
-        random: Any option that the instruction shows, each as likely as the others.
+    The policies are those of the benchmark: see `sim_condchain` and `sim_ccrv`. Every random choice depends on the seed
+    and the document alone, so that any number of ranks gives the same replies.
     """
 
     def __init__(
@@ -39,9 +36,8 @@ class SimulatedModel(lmms):
 
         Args:
             policy: One of `POLICIES`.
-            accuracy: Probability of the policy's option; otherwise any other option is given. 0 to 1.
-            seed: Of all random choices. They depend on the seed and the document alone, so that any number of ranks
-                gives the same replies.
+            accuracy: Probability of the policy's reply; otherwise another one is given. 0 to 1.
+            seed: Of all random choices.
             device: For the harness; nothing is computed on it.
             **kwargs: `batch_size` and `max_batch_size`, which the harness passes to every model.
 
@@ -90,18 +86,13 @@ class SimulatedModel(lmms):
 
     def _reply(self, doc_id: int, task: str, split: str) -> str:
         doc = self.task_dict[task][split][doc_id]
-        if "labels" not in doc:
-            raise RunNotPossible(f"condchain_sim answers the tasks of this package only, and {task} is none of them.")
-        labels = doc["labels"] or ["None"]
-        draw = random.Random(f"{self.seed} {doc['pair']} {doc['path']}")
-        if self.policy == "random":
-            label = draw.choice(labels)
+        for replies in (sim_condchain, sim_ccrv):
+            if doc.keys() >= replies.FIELDS:
+                break
         else:
-            label = {
-                "oracle": doc["gold"],
-                "always_continue": doc["gold_true"],
-                "always_stop": doc["gold_false"],
-            }[self.policy]
-            if draw.random() >= self.accuracy:
-                label = draw.choice([other for other in labels if other != label] or ["None"])
-        return f"This reply is simulated.\n\n\\boxed{{{label}}}"
+            raise RunNotPossible(f"condchain_sim answers the tasks of this package only, and {task} is none of them.")
+        if self.policy not in replies.POLICIES:
+            raise RunNotPossible(
+                f"condchain_sim has no policy {self.policy} for {task}: expected {' or '.join(replies.POLICIES)}."
+            )
+        return replies.reply(doc, self.policy, self.accuracy, self.seed)

@@ -21,7 +21,7 @@ from itertools import cycle, islice
 from pathlib import Path
 from tempfile import TemporaryFile
 
-from condchain_tasks.data.sources import DOMAINS
+from condchain_tasks.data.condchain_source import DOMAINS
 from condchain_tasks.synth import contact_sheets, worker
 from condchain_tasks.synth.chains import ChainError, check_depth
 from condchain_tasks.synth.predicates import Complexity
@@ -50,7 +50,7 @@ def write_dataset(
 
     Args:
         out: A folder that does not exist or is empty.
-        domains: Some of `data.sources.DOMAINS`.
+        domains: Some of `data.condchain_source.DOMAINS`.
         n: Chains for each domain.
         seed: Other seeds give other scenes and other chains.
         depth: Least and greatest number of conditions; depths are uniform between them.

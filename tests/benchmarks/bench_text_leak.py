@@ -18,7 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 
-from condchain_tasks.data.sources import DOMAINS
+from condchain_tasks.data.condchain_source import DOMAINS
 from condchain_tasks.synth import chains
 from condchain_tasks.synth.worker import Job, compose_chain
 

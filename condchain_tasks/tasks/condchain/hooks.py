@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from loguru import logger
-
 from condchain_tasks import __version__
 from condchain_tasks.data.harness import RunNotPossible, provenance
 from condchain_tasks.data.images import FileImage
@@ -85,24 +83,6 @@ def process_results(doc: dict[str, Any], results: list[str]) -> dict[str, dict[s
         "no_answer": item(score.no_answer),
         "failed": item(score.failed),
     }
-
-
-def share(items: list[dict[str, Any]]) -> float:
-    """Mean score, per cent."""
-    return mean(item["score"] for item in items)
-
-
-def failed_share(items: list[dict[str, Any]]) -> float:
-    """Failed requests, per cent, with a warning if there are any."""
-    failed = sum(item["score"] > 0 for item in items)
-    if failed:
-        logger.warning(
-            "{} of {} requests failed or came back empty. They count as wrong: these figures are not comparable with "
-            "any other. Run again with --use_cache to send only what is missing.",
-            failed,
-            len(items),
-        )
-    return share(items)
 
 
 def path_f1(items: list[dict[str, Any]]) -> float:

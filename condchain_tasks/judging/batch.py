@@ -1,0 +1,126 @@
+"""Many verdicts at a time."""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+
+from loguru import logger
+from tqdm import tqdm
+
+from condchain_tasks.judging.cache import VerdictCache
+from condchain_tasks.judging.ccrv import Ask
+from condchain_tasks.judging.judge import Counts, Judge, quiet_provider
+from condchain_tasks.judging.verdicts import Missing, Verdict
+
+Outcome = Verdict | Missing
+
+_LEAST_PATIENCE = 20
+
+
+def judge_all(asks: Sequence[Ask], judge: Judge, cache: VerdictCache) -> dict[str, Outcome]:
+    """Has all verdicts: those that are kept, and the others with the judge's full concurrency.
+
+    Each verdict is kept as soon as it is had, so that a run that was broken off goes on where it was. A judge that
+    gives no verdict many times in a row (twice as many as there are calls in flight, and 20 at least) is asked no more.
+
+    Args:
+        asks: What to ask; the same question twice is asked once.
+        judge: Who is asked.
+        cache: Where verdicts are kept.
+
+    Returns:
+        By each ask's key, its verdict or why there is none.
+
+    Raises:
+        DataError: The judge cannot be called at all.
+    """
+    start, before = time.perf_counter(), judge.counts
+    outcomes: dict[str, Outcome] = {}
+    waiting: dict[str, Ask] = {}
+    for ask in asks:
+        kept = cache.get(ask.key, ask.kind)
+        if kept is None:
+            waiting[ask.key] = ask
+        else:
+            outcomes[ask.key] = kept
+    judge.count(Counts(cache_hits=len(outcomes)))
+    outcomes |= _ask_all(list(waiting.values()), judge, cache)
+    done = judge.counts - before
+    logger.info(
+        "Judge {}: {} asks: {} from the cache, {} calls, {} retries, {} re-asks, {} missing, {} + {} tokens, {:.1f} s",
+        judge,
+        len(outcomes),
+        done.cache_hits,
+        done.calls,
+        done.retries,
+        done.re_asks,
+        done.missing,
+        done.input_tokens,
+        done.output_tokens,
+        time.perf_counter() - start,
+    )
+    return outcomes
+
+
+def _ask_all(asks: list[Ask], judge: Judge, cache: VerdictCache) -> dict[str, Outcome]:
+    waiting = deque(asks)
+    had: queue.SimpleQueue[tuple[Ask, Outcome | BaseException]] = queue.SimpleQueue()
+    stop = threading.Event()
+
+    def work() -> None:
+        for ask in _drain(waiting):
+            outcome: Outcome | BaseException
+            try:
+                outcome = judge.ask(ask, stop)
+                if not isinstance(outcome, Missing):
+                    cache.put(ask.key, ask.kind, outcome)
+            except BaseException as error:  # raised again in the thread that waits for it
+                outcome = error
+            had.put((ask, outcome))
+
+    outcomes: dict[str, Outcome] = {}
+    in_a_row = 0
+    concurrency = judge.settings.concurrency
+    patience = max(_LEAST_PATIENCE, 2 * concurrency)
+    is_shown = bool(asks) and os.environ.get("RANK", "0") == "0"
+    with quiet_provider(), tqdm(total=len(asks), desc="judge", unit=" verdicts", disable=not is_shown) as progress:
+        try:
+            # Not a pool of the library's: the interpreter would wait for its threads, and they for their answers,
+            # before an interrupted run could end.
+            for _ in range(min(concurrency, len(asks))):
+                threading.Thread(target=work, daemon=True).start()
+            while len(outcomes) < len(asks):
+                ask, outcome = had.get()
+                if isinstance(outcome, BaseException):
+                    raise outcome
+                outcomes[ask.key] = outcome
+                progress.update()
+                in_a_row = in_a_row + 1 if isinstance(outcome, Missing) else 0
+                if isinstance(outcome, Missing) and in_a_row == patience:
+                    logger.warning(
+                        "Judge {}: {} asks in a row came to nothing; the others are not asked.", judge, patience
+                    )
+                    left = {
+                        ask.key: Missing(f"not asked, after {patience} in a row without a verdict")
+                        for ask in _drain(waiting)
+                    }
+                    judge.count(Counts(missing=len(left)))
+                    progress.update(len(left))
+                    outcomes |= left
+        finally:
+            stop.set()
+            waiting.clear()
+    return outcomes
+
+
+def _drain(waiting: deque[Ask]) -> Iterator[Ask]:
+    while True:
+        try:
+            yield waiting.popleft()
+        except IndexError:
+            return

@@ -1,0 +1,336 @@
+"""A judge that is called over a network: what fails for a while is tried again, what is malformed is asked once more.
+
+The providers are those of `lmms_eval.llm_judge`, with its variables for their keys and addresses. It counts the tokens
+too, under the source "judge".
+"""
+
+from __future__ import annotations
+
+import email.utils
+import math
+import os
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
+from typing import Any
+from urllib.parse import urlsplit
+
+import tenacity
+from loguru import logger
+
+from condchain_tasks.data.errors import DataError
+from condchain_tasks.judging.ccrv import Ask
+from condchain_tasks.judging.settings import JUDGE, JudgeSettings
+from condchain_tasks.judging.verdicts import MalformedVerdict, Missing, Verdict, parse_verdict
+
+Messages = Sequence[Mapping[str, str]]
+
+CHECK_PROMPT = 'Answer only with this JSON object: {"reasoning": "", "csr": 1}'
+"""What `Judge.check` asks."""
+
+_CHECK_ATTEMPTS = 3
+_CHECK_SECONDS = 5.0
+_CONNECT_SECONDS = 10.0
+_MAX_WORDS = 300
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What was done.
+
+    Attributes:
+        calls: Requests to the judge, with retries and re-asks.
+        cache_hits: Verdicts that were there already.
+        retries: Calls made because one before had failed.
+        re_asks: Calls made because the answer to one before held no verdict.
+        missing: Verdicts that could not be had.
+        input_tokens: As the judge reports them.
+        output_tokens: As the judge reports them.
+    """
+
+    calls: int = 0
+    cache_hits: int = 0
+    retries: int = 0
+    re_asks: int = 0
+    missing: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+
+    def __sub__(self, other: Counts) -> Counts:
+        return Counts(*(getattr(self, f.name) - getattr(other, f.name) for f in fields(self)))
+
+
+@dataclass(frozen=True)
+class _Variables:
+    """Where a provider looks for its address and its key."""
+
+    url: str
+    default_url: str = ""
+    key: str = ""
+
+
+_VARIABLES = {
+    "openai": _Variables("OPENAI_API_URL", "https://api.openai.com/v1", "OPENAI_API_KEY"),
+    "azure": _Variables("AZURE_ENDPOINT", "", "AZURE_API_KEY"),
+    "bedrock": _Variables("AWS_REGION", "us-west-2"),
+    "local": _Variables("LLM_JUDGE_URL", "http://localhost:8000/v1/chat/completions"),
+}
+
+
+class _CallFailed(Exception):
+    """A call that came to nothing, in words; `status` is the HTTP status, if there was an answer."""
+
+    def __init__(self, words: str, status: int | None = None) -> None:
+        super().__init__(words)
+        self.status = status
+
+
+class Judge:
+    """One judge, for any number of threads."""
+
+    def __init__(self, settings: JudgeSettings) -> None:
+        """Takes note of the settings; nothing is loaded and nobody called before the first question.
+
+        Args:
+            settings: Which judge, and how it is called.
+        """
+        self.settings = settings
+        self._variables = _VARIABLES[settings.api_type]
+        self._counting = threading.Lock()
+        self._connecting = threading.Lock()
+        self._counts = Counts()
+        self._provider: Any = None
+
+    @property
+    def counts(self) -> Counts:
+        """What was done so far."""
+        return self._counts
+
+    def count(self, more: Counts) -> None:
+        """Adds to what was done."""
+        with self._counting:
+            self._counts += more
+
+    def ask(self, ask: Ask, stop: threading.Event | None = None) -> Verdict | Missing:
+        """Has one verdict.
+
+        Args:
+            ask: What to ask.
+            stop: Once it is set, no call is tried again.
+
+        Returns:
+            The verdict, or why there is none.
+
+        Raises:
+            DataError: The judge cannot be called at all, as for want of a key.
+        """
+        stop = stop or threading.Event()
+        try:
+            try:
+                return self._verdict(ask, ask.messages, stop)
+            except MalformedVerdict as fault:
+                self.count(Counts(re_asks=1))
+                return self._verdict(ask, _with_fault(ask.messages, fault), stop)
+        except MalformedVerdict as fault:
+            reason = f"no verdict in two answers; the second: {fault}"
+        except _CallFailed as failed:
+            reason = str(failed)
+        self.count(Counts(missing=1))
+        return Missing(reason)
+
+    def check(self) -> None:
+        """Calls the judge once, to find before any inference whether it can be called.
+
+        Raises:
+            DataError: There is no key, nobody at the address, no such model, or an answer that is none. It says what
+                to set.
+        """
+        hasty = replace(
+            self.settings,
+            attempts=_CHECK_ATTEMPTS,
+            first_wait_s=min(self.settings.first_wait_s, 0.5),
+            most_wait_s=min(self.settings.most_wait_s, 1.0),
+        )
+        give_up = tenacity.stop_after_attempt(_CHECK_ATTEMPTS) | tenacity.stop_after_delay(_CHECK_SECONDS)
+        try:
+            with quiet_provider():
+                text = self._call([{"role": "user", "content": CHECK_PROMPT}], hasty, give_up, threading.Event())
+            parse_verdict(text, "csr")
+        except MalformedVerdict as fault:
+            logger.warning("The judge {} answers, but its answer to a simple question is no verdict: {}.", self, fault)
+        except _CallFailed as failed:
+            if failed.status == 429 and "insufficient_quota" not in str(failed):
+                logger.warning("The judge {} has too many requests just now; its verdicts may take long.", self)
+            else:
+                raise DataError(
+                    f"The judge {self} {self._advice(failed)}. {JUDGE}=none runs without a judge."
+                ) from failed
+
+    def __str__(self) -> str:
+        return f"{self.settings.model} ({self.settings.api_type})"
+
+    def _advice(self, failed: _CallFailed) -> str:
+        url, key = self._variables.url, self._variables.key
+        address = os.environ.get(url) or self._variables.default_url
+        parts = urlsplit(address)
+        where = f"{url}, now {parts._replace(netloc=parts.netloc.rpartition('@')[2]).geturl()!r}"
+        if failed.status in (401, 403):
+            return f"refuses the key (HTTP {failed.status}): set {key or 'the key'} to one that it accepts"
+        if failed.status == 404:
+            return (
+                f"is not found ({failed}): set {JUDGE} to a model that is served there, or correct the address "
+                f"({where}; an OpenAI-compatible one ends in /v1 for most servers)"
+            )
+        if failed.status is None:
+            return f"gives no answer ({failed}): see that it runs, and correct the address ({where})"
+        return f"cannot be used ({failed}): see what the server says, the model ({JUDGE}) and the address ({where})"
+
+    def _verdict(self, ask: Ask, messages: Messages, stop: threading.Event) -> Verdict:
+        text = self._call(messages, self.settings, tenacity.stop_after_attempt(self.settings.attempts), stop)
+        return parse_verdict(text, ask.kind, material=ask.messages[-1]["content"])
+
+    def _call(self, messages: Messages, settings: JudgeSettings, give_up: Any, stop: threading.Event) -> str:
+        def pause(seconds: float) -> None:
+            if stop.wait(seconds):
+                raise _CallFailed("the run was stopped")
+
+        retrying = tenacity.Retrying(
+            retry=tenacity.retry_if_exception(_may_pass),
+            wait=_waits(settings),
+            stop=give_up,
+            sleep=pause,
+            before_sleep=lambda _: self.count(Counts(retries=1)),
+            reraise=True,
+        )
+        try:
+            return retrying(self._evaluate, messages)
+        except (DataError, MalformedVerdict, _CallFailed):
+            raise
+        except Exception as error:  # every provider has errors of its own
+            raise _CallFailed(self._words(error), _status(error)) from error
+
+    def _evaluate(self, messages: Messages) -> str:
+        from lmms_eval.llm_judge import Request
+
+        provider = self._connected()
+        self.count(Counts(calls=1))
+        try:
+            response = provider.evaluate(Request(messages=[dict(message) for message in messages]))
+        except (AttributeError, IndexError, KeyError, TypeError) as error:
+            # Providers take an answer apart without looking: a refusal has no text, a web page no choices.
+            raise MalformedVerdict("it has no text") from error
+        usage = response.usage if isinstance(response.usage, dict) else {}
+        tokens = [usage.get(name) or 0 for name in ("prompt_tokens", "completion_tokens")]
+        self.count(Counts(input_tokens=tokens[0], output_tokens=tokens[1]))
+        return str(response.content)
+
+    def _connected(self) -> Any:
+        with self._connecting:
+            if self._provider is None:
+                self._provider = self._connect()
+            return self._provider
+
+    def _connect(self) -> Any:
+        from lmms_eval.llm_judge import ServerConfig, get_server  # this reads a .env file, as its users expect
+
+        needed = [self._variables.key, "" if self._variables.default_url else self._variables.url]
+        if absent := [name for name in needed if name and not os.environ.get(name)]:
+            raise DataError(
+                f"The judge {self} needs {' and '.join(absent)}: set what is missing, or {JUDGE} to another judge, "
+                f"or {JUDGE}=none to run without one."
+            )
+        settings = self.settings
+        config = ServerConfig(
+            model_name=settings.model,
+            temperature=0.0,
+            max_tokens=settings.max_tokens,
+            timeout=settings.timeout_s,
+            num_retries=1,
+            max_concurrent=settings.concurrency,
+            response_format="json",
+        )
+        try:
+            provider = get_server(settings.api_type, config)
+        except Exception as error:  # every provider has errors of its own
+            raise DataError(f"The judge {self} cannot be set up: {self._words(error)}.") from error
+        client = vars(provider).get("client")
+        if hasattr(client, "with_options"):  # OpenAI's, which would retry by itself and wait for ten minutes
+            import openai
+
+            timeout = openai.Timeout(settings.timeout_s, connect=min(settings.timeout_s, _CONNECT_SECONDS))
+            provider.client = client.with_options(max_retries=0, timeout=timeout)
+        return provider
+
+    def _words(self, error: Exception) -> str:
+        words = f"{type(error).__name__}: {error}"
+        if key := os.environ.get(self._variables.key):
+            words = words.replace(key, "(key)")  # some servers repeat it
+        return " ".join(words.split())[:_MAX_WORDS]
+
+
+@contextmanager
+def quiet_provider() -> Iterator[None]:
+    """Keeps lmms-eval from logging each failed call, two lines a time; they are counted and summed up here."""
+    logger.disable("lmms_eval.llm_judge")
+    try:
+        yield
+    finally:
+        logger.enable("lmms_eval.llm_judge")
+
+
+def _with_fault(messages: Messages, fault: MalformedVerdict) -> Messages:
+    # In the same turn: not every server takes two turns of a user, and the judge's own words may quote the reply.
+    *before, last = messages
+    note = f"An earlier answer to this could not be used: {fault}. Answer only with the JSON object."
+    return [*before, {**last, "content": f"{last['content']}\n\n{note}"}]
+
+
+def _may_pass(error: BaseException) -> bool:
+    if getattr(error, "code", None) == "insufficient_quota":
+        return False  # HTTP 429 too, but no wait will mend it
+    status = _status(error)
+    if status is not None:
+        return status in (408, 429) or status >= 500
+    # Each provider's library has errors of its own for this, and no two of them share a base class.
+    return any("Connection" in kind.__name__ or "Timeout" in kind.__name__ for kind in type(error).__mro__)
+
+
+def _status(error: BaseException) -> int | None:
+    response = getattr(error, "response", None)
+    if isinstance(response, dict):  # of botocore
+        status = response.get("ResponseMetadata", {}).get("HTTPStatusCode")
+    else:
+        status = getattr(response, "status_code", None)
+    return status if isinstance(status, int) else None
+
+
+def _waits(settings: JudgeSettings) -> Callable[[tenacity.RetryCallState], float]:
+    backoff = tenacity.wait_random_exponential(multiplier=settings.first_wait_s, max=settings.most_wait_s)
+
+    def seconds(state: tenacity.RetryCallState) -> float:
+        wait = backoff(state)
+        told = _retry_after(state.outcome.exception()) if state.outcome else 0.0
+        if told > 0:
+            wait = max(wait, told + random.uniform(0, settings.first_wait_s))  # not all at once
+        return min(wait, settings.most_wait_s)
+
+    return seconds
+
+
+def _retry_after(error: BaseException | None) -> float:
+    """Seconds that the server asks to wait, 0 if it asks for none."""
+    value = str((getattr(getattr(error, "response", None), "headers", None) or {}).get("retry-after", ""))
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            seconds = email.utils.parsedate_to_datetime(value).timestamp() - time.time()
+        except (ValueError, OverflowError):
+            return 0.0
+    return seconds if math.isfinite(seconds) else 0.0

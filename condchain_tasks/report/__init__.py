@@ -1,0 +1,1 @@
+"""From what lmms-eval writes to what people read: runs, tables, submissions."""

@@ -1,0 +1,95 @@
+"""What lmms-eval leaves of a run: one file of results, and with `--log_samples` one file of samples for each task."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from condchain_tasks.data.errors import DataError
+from condchain_tasks.data.records import read_entries
+
+_SAMPLES = re.compile(r"(?P<date>.+?)_samples_(?P<task>\w+)\.jsonl")
+_MAX_RESULTS_BYTES = 200_000_000
+
+
+@dataclass(frozen=True)
+class SampleFile:
+    """The samples of one task in one run.
+
+    Attributes:
+        path: The JSON lines.
+        date: The run's, as lmms-eval writes it into file names.
+        task: The task's name.
+    """
+
+    path: Path
+    date: str
+    task: str
+
+    @property
+    def results(self) -> Path:
+        """Where the run's results are, if it came to an end."""
+        return self.path.with_name(f"{self.date}_results.json")
+
+    @property
+    def model(self) -> str:
+        """The folder that lmms-eval names after the model."""
+        return self.path.parent.name
+
+
+def sample_files(run: Path) -> list[SampleFile]:
+    """Finds the samples of a run.
+
+    Args:
+        run: A folder, such as that of `--output_path`, or one file of samples.
+
+    Returns:
+        All files of samples below it, the newest run of a model last.
+
+    Raises:
+        DataError: There are none.
+    """
+    paths = [run] if run.is_file() else sorted(run.rglob("*_samples_*.jsonl"))
+    found = [
+        SampleFile(path, match["date"], match["task"])
+        for path in paths
+        if (match := _SAMPLES.fullmatch(path.name)) and path.is_file()
+    ]
+    if not found:
+        raise DataError(f"{run} holds no samples of a run. Run lmms-eval with --log_samples --output_path {run}.")
+    return sorted(found, key=lambda file: (file.path.parent, file.date, file.task))
+
+
+def read_samples(file: SampleFile) -> Iterator[dict[str, Any]]:
+    """The samples, in order.
+
+    Raises:
+        DataError: A line is no JSON object, as after a run that was killed while it wrote.
+    """
+    for entry in read_entries(file.path):
+        if entry.value is None:
+            raise DataError(f"{entry.place}: {entry.fault}. Was the run killed while it wrote?")
+        yield entry.value
+
+
+def read_results(path: Path) -> dict[str, Any]:
+    """The results of a run.
+
+    Raises:
+        DataError: There is no such file, or it holds no JSON object.
+    """
+    try:
+        if path.stat().st_size > _MAX_RESULTS_BYTES:
+            raise DataError(f"{path} has more than {_MAX_RESULTS_BYTES:,} bytes; that is no file of results.")
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise DataError(f"{path} does not exist: the run did not come to its end.") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise DataError(f"{path} holds no results: {error}.") from error
+    if not isinstance(value, dict):
+        raise DataError(f"{path} holds no results: expected a JSON object.")
+    return value

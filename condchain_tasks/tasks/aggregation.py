@@ -1,0 +1,31 @@
+"""Aggregations that several benchmarks' tasks share.
+
+A sample's value of a metric is a dict; its `score`, per cent, is absent where there is none to average.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from loguru import logger
+
+from condchain_tasks.scorers.statistics import mean
+
+
+def share(items: list[dict[str, Any]]) -> float | None:
+    """Mean score, per cent; None, which lmms-eval prints as N/A, if there is none."""
+    scores = [item["score"] for item in items if "score" in item]
+    return mean(scores) if scores else None
+
+
+def failed_share(items: list[dict[str, Any]]) -> float | None:
+    """Failed requests, per cent, with a warning if there are any."""
+    failed = sum(item["score"] > 0 for item in items)
+    if failed:
+        logger.warning(
+            "{} of {} requests failed or came back empty. They count as wrong: these figures are not comparable with "
+            "any other. Run again with --use_cache to send only what is missing.",
+            failed,
+            len(items),
+        )
+    return share(items)

@@ -1,0 +1,155 @@
+"""From one reply and its verdicts to what stands in the sample log: rules applied, layers cascaded, reasons kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from condchain_tasks.judging.verdicts import CsrVerdict, DcrVerdict, Missing, Verdict
+from condchain_tasks.scorers.ccrv import (
+    Check,
+    cascade,
+    check_grounding,
+    check_minimalist,
+    check_symbolization,
+    dcr,
+)
+from condchain_tasks.scorers.replies import is_failed
+
+Verdicts = Mapping[str, Verdict | Missing]
+
+_NOT_LOGGED = ("images",)
+
+
+def make_record(doc: Mapping[str, Any], reply: str, verdicts: Verdicts) -> dict[str, Any]:
+    """Scores one reply.
+
+    Args:
+        doc: The row, or a record of an earlier run (see `data.ccrv.Row`).
+        reply: The model's reply.
+        verdicts: The judge's, by kind: "dcr", and for Y3 "csr"; empty for a failed reply.
+
+    Returns:
+        The row without its pictures, and: `r1`..`r3` (the judge's binaries), `l1`..`l3` (cascaded), `score` (DCR in
+        per cent; absent if missing), `dcr_reasoning`, `csr`, `csr_reason`, `csr_reading`, `csr_raw_pixel`, `failed`,
+        `no_answer`, `missing` (the kinds of verdicts that could not be had).
+    """
+    record = {key: value for key, value in doc.items() if key not in _NOT_LOGGED}
+    failed = is_failed(reply)
+    record |= {
+        "failed": failed,
+        "no_answer": not failed and not any(character.isalnum() for character in reply),
+        "missing": sorted(kind for kind, verdict in verdicts.items() if isinstance(verdict, Missing)),
+    }
+    record |= _FAILED_DCR if failed else _dcr(verdicts["dcr"])
+    return record | _csr(doc, reply, failed, verdicts.get("csr"))
+
+
+def metrics(record: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """What a record says about each metric of its cell, with the picture that standard errors are clustered by."""
+    values = {f"l{layer}": _item(record, record[f"l{layer}"]) for layer in (1, 2, 3)}
+    values["dcr"] = record
+    if record["y"] != "base":
+        values["csr"] = _item(record, record["csr"])
+        values["edcr"] = _item(record, _effective(record))
+    if record["y"] == "Y2":
+        values["csr_raw_pixel"] = _item(record, record["csr_raw_pixel"])
+    return values | {
+        "no_answer": _item(record, record["no_answer"]),
+        "failed": _item(record, record["failed"]),
+        "missing": _item(record, bool(record["missing"])),
+    }
+
+
+def paired_metrics(record: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The same for all cells together.
+
+    Every metric has an entry for every record, since lmms-eval reports the length of one of them as the number of
+    samples; where a record says nothing about a metric, the entry has no score. Causal quality under constraints is
+    told apart from that of the baseline, whose records stand under `dcr_base`.
+    """
+    nothing = dict.fromkeys(_CONSTRAINED, _item(record, None)) | {"dcr_base": _item(record, None)}
+    values = nothing | metrics(record)
+    if record["y"] == "base":
+        values |= dict.fromkeys(_CONSTRAINED, _item(record, None)) | {"dcr_base": record}
+    brief = {name: record[name] for name in _BRIEF} | {"dcr": record.get("score")}
+    return values | dict.fromkeys(("cdi", "ecdi", "paired_cells"), brief)
+
+
+def record_of(sample: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The record in a line of the sample log; None if the line is none of CCRV-Bench's."""
+    for metric in ("dcr", "dcr_base"):
+        if isinstance(record := sample.get(metric), dict) and "key" in record:
+            return record
+    return None
+
+
+_CONSTRAINED = ("l1", "l2", "l3", "dcr", "csr", "edcr", "csr_raw_pixel")
+_BRIEF = ("key", "image", "image_id", "x", "y", "l1", "l2", "l3", "csr", "csr_raw_pixel", "failed")
+
+
+def _item(record: Mapping[str, Any], value: float | None) -> dict[str, Any]:
+    """A metric's value of one sample: 0 to 1 in, per cent out; without a score if there is none."""
+    return {"image": record["image"]} if value is None else {"image": record["image"], "score": 100.0 * value}
+
+
+def _effective(record: Mapping[str, Any]) -> float | None:
+    if record["csr"] is None or "score" not in record:
+        return None
+    return float(record["csr"] * record["score"] / 100)
+
+
+_FAILED_DCR: dict[str, Any] = {
+    "r1": 0,
+    "r2": 0,
+    "r3": 0,
+    "l1": 0,
+    "l2": 0,
+    "l3": 0,
+    "score": 0.0,
+    "dcr_reasoning": "The request failed: nothing was judged.",
+}
+
+
+def _dcr(verdict: Verdict | Missing) -> dict[str, Any]:
+    if not isinstance(verdict, DcrVerdict):
+        nothing = dict.fromkeys(("r1", "r2", "r3", "l1", "l2", "l3"))
+        return {**nothing, "dcr_reasoning": verdict.reason if isinstance(verdict, Missing) else ""}
+    l1, l2, l3 = cascade(verdict.r1, verdict.r2, verdict.r3)
+    return {
+        "r1": verdict.r1,
+        "r2": verdict.r2,
+        "r3": verdict.r3,
+        "l1": l1,
+        "l2": l2,
+        "l3": l3,
+        "score": 100.0 * dcr(l1, l2, l3),
+        "dcr_reasoning": verdict.reasoning,
+    }
+
+
+def _csr(doc: Mapping[str, Any], reply: str, failed: bool, verdict: Verdict | Missing | None) -> dict[str, Any]:
+    found: dict[str, Any] = {"csr": None, "csr_reason": "", "csr_reading": None, "csr_raw_pixel": None}
+    if doc["y"] == "base":
+        return found
+    if failed:
+        raw = 0 if doc["y"] == "Y2" else None
+        return found | {"csr": 0, "csr_reason": "The request failed.", "csr_raw_pixel": raw}
+    if doc["y"] == "Y3":
+        if isinstance(verdict, CsrVerdict):
+            return found | {"csr": verdict.csr, "csr_reason": verdict.reasoning}
+        return found | {"csr_reason": verdict.reason if isinstance(verdict, Missing) else ""}
+    if doc["y"] == "Y2":
+        grounding = check_grounding(reply, doc["bbox_xyxy"], (doc["width"], doc["height"]), doc["margin"])
+        return {
+            "csr": int(grounding.passed),
+            "csr_reason": grounding.reason,
+            "csr_reading": grounding.reading,
+            "csr_raw_pixel": int(grounding.passed_raw_pixel),
+        }
+    check: Check = (
+        check_symbolization(reply, doc["forbidden_terms"])
+        if doc["y"] == "Y1"
+        else check_minimalist(reply, doc["max_words"], doc["single_line"], doc["forbid_punctuation"])
+    )
+    return found | {"csr": int(check.passed), "csr_reason": check.reason}

@@ -1,0 +1,67 @@
+"""What a person sees at the end of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.panel import Panel
+from rich.table import Table
+
+from condchain_tasks.scorers.ccrv_tables import Row
+
+_XS = ("X1", "X2", "X3", "X4")
+_YS = ("Y1", "Y2", "Y3", "Y4")
+_MATRICES = {
+    "dcr": "DCR, causal quality",
+    "csr": "CSR, constraint satisfaction (not comparable between the Y settings)",
+    "edcr": "eDCR, causal quality of replies that satisfy their constraint",
+}
+_CAVEAT = (
+    "Per cent. Y3 counts the marking of the false premise in both DCR and CSR. A cell without any verdict reads –."
+)
+_MOST_MISSING = 0.01
+
+
+def print_matrices(rows: Sequence[Row]) -> None:
+    """Prints DCR, CSR and eDCR in each cell, X down and Y across, with the margins."""
+    console = Console()
+    for column, title in _MATRICES.items():
+        table = Table(title=title, title_justify="left")
+        settings = ("base", *_YS) if column == "dcr" else _YS
+        for name in ("", *settings, "all Y"):
+            table.add_column(name, justify="right")
+        for x in (*_XS, ""):
+            values = [_value(rows, x, y, column) for y in (*settings, "")]
+            table.add_row(x or "all X", *values)
+        console.print(table)
+    console.print(_CAVEAT)
+
+
+def warn_of_missing(missing: int, items: int, judging: bool) -> None:
+    """Says that verdicts are missing; loudly, if they are too many for the figures to be trusted.
+
+    Args:
+        missing: Items without a verdict that they need.
+        items: All items.
+        judging: Whether there was a judge at all.
+    """
+    if not judging:
+        text = "Judging is off (CCRV_JUDGE=none): only the rule-based CSR of Y1, Y2 and Y4 is known. `condchain judge` "
+        text += "adds the verdicts from the sample log, without inference."
+        style = "yellow"
+    else:
+        text = f"{missing} of {items} items have no verdict and are left out of the means. "
+        text += "Run again with --use_cache, or `condchain judge`: only what is missing is asked for."
+        style = "bold red" if missing > _MOST_MISSING * items else "yellow"
+        if missing > _MOST_MISSING * items:
+            text = f"THESE FIGURES ARE NOT COMPARABLE WITH ANY OTHER. {text}"
+    Console(stderr=True).print(Panel(text, title="Verdicts are missing", border_style=style, style=style))
+
+
+def _value(rows: Sequence[Row], x: str, y: str, column: str) -> str:
+    for row in rows:
+        if (row.x, row.y) == (x, y):
+            value = getattr(row, column)
+            return "–" if value is None else f"{value:.1f}"
+    return "–"

@@ -1,0 +1,110 @@
+"""The judge of this process's run: checked before any request, asked about all replies at once."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from condchain_tasks.data.cache import cache_root
+from condchain_tasks.data.errors import DataError
+from condchain_tasks.data.harness import RunNotPossible, is_first_rank
+from condchain_tasks.judging.batch import judge_all
+from condchain_tasks.judging.cache import VerdictCache, judge_folder
+from condchain_tasks.judging.ccrv import Ask, asks, prompt_fingerprints
+from condchain_tasks.judging.judge import Judge
+from condchain_tasks.judging.settings import JudgeSettings, from_environment
+from condchain_tasks.judging.verdicts import Missing, Verdict
+
+# What decides where a judge is called, beside its settings.
+_ADDRESS = ("OPENAI_API_URL", "OPENAI_API_KEY", "AZURE_ENDPOINT", "AZURE_API_KEY", "LLM_JUDGE_URL")
+
+
+@dataclass(frozen=True)
+class Session:
+    """A judge, what it has said before, and what it has said in this run, by the key of the question."""
+
+    judge: Judge
+    cache: VerdictCache
+    had: dict[str, Verdict | Missing] = field(default_factory=dict)
+
+
+def judging() -> bool:
+    """Whether there is a judge."""
+    return from_environment() is not None
+
+
+def describe_judge() -> dict[str, Any]:
+    """What identifies the judge in a result: its name, "none" if judging is off, and its prompts.
+
+    Raises:
+        DataError: A setting is wrong.
+        PromptError: One of its prompts cannot be used.
+    """
+    settings = from_environment()
+    return {"model": settings.model if settings else "none", "prompts": prompt_fingerprints() if settings else []}
+
+
+def check_judge(command_line: Any) -> None:
+    """Asks the judge for a word before any request is sent; the first rank does, once a run.
+
+    A judge that lmms-eval is to start itself, after the model has answered (`--launcher_args`), is not there yet.
+
+    Raises:
+        RunNotPossible: There is no such judge.
+    """
+    session = _session()
+    if session is None or not is_first_rank() or getattr(command_line, "launcher_args", None):
+        return
+    try:
+        _checked_once(session.judge)
+    except ValueError as error:
+        raise RunNotPossible(str(error)) from error
+
+
+def ask_all(replies: list[tuple[dict[str, Any], str]]) -> None:
+    """Asks the judge about all of this rank's replies at once."""
+    session = _session()
+    if session is not None:
+        _ask(session, [ask for doc, reply in replies for ask in asks(doc, reply.strip())])
+
+
+def on(doc: Mapping[str, Any], reply: str) -> dict[str, Verdict | Missing]:
+    """The verdicts on one reply, by kind; none on a failed one. What was not asked before is asked now."""
+    session = _session()
+    questions = asks(doc, reply.strip())
+    if session is None:
+        return {ask.kind: _OFF for ask in questions}
+    unasked = [ask for ask in questions if ask.key not in session.had]
+    if unasked:
+        _ask(session, unasked)
+    return {ask.kind: session.had[ask.key] for ask in questions}
+
+
+_OFF = Missing("Judging is off (CCRV_JUDGE=none). `condchain judge` adds the verdicts later.")
+
+
+def _ask(session: Session, questions: list[Ask]) -> None:
+    try:
+        session.had.update(judge_all(questions, session.judge, session.cache))
+    except DataError as error:  # the replies are paid for: a judge that is gone by now must not cost them
+        session.had.update({ask.key: Missing(str(error)) for ask in questions})
+
+
+def _session() -> Session | None:
+    settings = from_environment()
+    return None if settings is None else _session_of(settings, cache_root(), tuple(map(os.environ.get, _ADDRESS)))
+
+
+@functools.lru_cache(maxsize=4)
+def _session_of(settings: JudgeSettings, root: Path, address: tuple[str | None, ...]) -> Session:
+    """One session for everything that identifies a judge, however many tasks a run has."""
+    return Session(Judge(settings), VerdictCache(judge_folder(settings.model)))
+
+
+@functools.lru_cache(maxsize=4)
+def _checked_once(judge: Judge) -> None:
+    judge.check()
