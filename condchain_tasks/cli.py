@@ -23,7 +23,9 @@ app = typer.Typer(
 data_app = typer.Typer(help="Look at a benchmark's data.", no_args_is_help=True)
 synth_app = typer.Typer(help="Make an embedded benchmark of any size, in the official layout.", no_args_is_help=True)
 app.add_typer(data_app, name="data")
+audit_app = typer.Typer(help="Let people check the judge of a ccrv run.", no_args_is_help=True)
 app.add_typer(synth_app, name="synth")
+app.add_typer(audit_app, name="audit")
 
 # Where no terminal is, nothing is wrapped: one message is one line.
 _out = Console(width=None if sys.stdout.isatty() else 1_000, soft_wrap=True, highlight=False, markup=False)
@@ -121,6 +123,50 @@ def judge(
                     stderr = judged.value["results"][name].get(f"{metric}_stderr_clustered,{kind}")
                     table.add_row(metric, _number(value), _number(stderr))
             _out.print(table)
+
+
+@audit_app.command("sample")
+def audit_sample(
+    run: Annotated[Path, typer.Argument(help="The folder of --output_path, or one file of samples.")],
+    out: Annotated[Path, typer.Option(help="Folder for sheet.csv, for the annotators, and key.json, not for them.")],
+    n: Annotated[int, typer.Option(min=1, help="Replies, spread evenly over models and cells.")] = 280,
+    seed: Annotated[int, typer.Option(help="The same seed draws the same replies.")] = 0,
+) -> None:
+    """Draw replies for people to judge: a sheet that shows neither the model nor the judge's verdict, and its key."""
+    from condchain_tasks.report.audit_sample import draw, write
+
+    try:
+        audit = draw(run, n, seed)
+        write(audit, out)
+    except (ValueError, OSError) as error:
+        _fail(str(error))
+    _out.print(
+        f"{len(audit.items)} replies in {out / 'sheet.csv'}; left out: {audit.missing} without a verdict, "
+        f"{audit.failed} failed, {audit.controls} of controls. Give each annotator a copy, and keep {out / 'key.json'}."
+    )
+
+
+@audit_app.command("score")
+def audit_score(
+    sheets: Annotated[list[Path], typer.Argument(help="One filled copy of sheet.csv for each annotator.")],
+    key: Annotated[Path, typer.Option(help="The key.json that was written with the sheet.")],
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures here too.")] = None,
+) -> None:
+    """Compare annotators with each other and with the judge."""
+    import json
+    from dataclasses import asdict
+
+    from condchain_tasks.report.audit_score import score
+    from condchain_tasks.report.audit_tables import render
+
+    try:
+        agreement = score(sheets, key)
+        if json_file:
+            json_file.write_text(json.dumps(asdict(agreement), indent=2, allow_nan=False), encoding="utf-8")
+    except (ValueError, OSError) as error:
+        _fail(str(error))
+    for table in render(agreement):
+        _out.print(table)
 
 
 @synth_app.command("condchain")

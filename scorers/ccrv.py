@@ -2,7 +2,8 @@
 
 Each rule is a function from a reply to a `Check`. A reply may be anything: none raises an error, and all are read in
 time linear in their length. Whether there is a reply at all is asked of `replies.is_failed` before. "Line" has one
-meaning here, that of `str.splitlines`: a lone carriage return and U+2028 end a line too.
+meaning here, that of `str.splitlines`: a lone carriage return and U+2028 end a line too. (For Y4 the released scorer
+knows line feeds alone.)
 
 What follows the released scorer where the paper leaves room:
 

@@ -9,18 +9,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
-
-from pydantic import Field, TypeAdapter, ValidationError
+from typing import Any, Literal, TypeVar
 
 from condchain_tasks.scorers.statistics import clustered_standard_error, mean
 
-Verdict = Literal[0, 1]
+_T = TypeVar("_T")
 
 BASELINE = "base"
 DIMENSIONS = ("X1", "X2", "X3", "X4")
 SETTINGS = (BASELINE, "Y1", "Y2", "Y3", "Y4")
 
+_VERDICTS = (0, 1, None)
 _MAX_QUOTED = 80
 
 
@@ -33,25 +32,25 @@ class Item:
         image: The image's id. Items of one image are not independent, so standard errors are clustered by it.
         x: The causal dimension, "X1" to "X4".
         y: The constraint, "Y1" to "Y4", or "base".
-        l1: The verdict on the entities.
+        l1: The verdict on the entities, 0 or 1; None if missing, like all verdicts here.
         l2: The cascaded verdict on the interaction.
         l3: The cascaded verdict on the causal outcome.
         dcr: Per cent.
-        csr: None for the baseline too.
+        csr: 0 or 1; None for the baseline too.
         csr_raw_pixel: The CSR if coordinates can only be pixels; None for all but Y2.
         failed: There was no reply; it scores 0.
     """
 
     key: str
-    image: Annotated[str, Field(validation_alias="image_id")]
-    x: Literal["X1", "X2", "X3", "X4"]
-    y: Literal["base", "Y1", "Y2", "Y3", "Y4"]
-    l1: Verdict | None
-    l2: Verdict | None
-    l3: Verdict | None
-    dcr: Annotated[float | None, Field(validation_alias="score", ge=0, le=100)]
-    csr: Verdict | None
-    csr_raw_pixel: Verdict | None
+    image: str
+    x: str
+    y: str
+    l1: int | None
+    l2: int | None
+    l3: int | None
+    dcr: float | None
+    csr: int | None
+    csr_raw_pixel: int | None
     failed: bool
 
     @classmethod
@@ -65,19 +64,19 @@ class Item:
         Raises:
             ValueError: A field is missing or has no value that it can have.
         """
-        try:
-            return _ITEM.validate_python({"score": None, **record})
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            found = "" if first["type"] == "missing" else f", found {str(first['input'])[:_MAX_QUOTED]!r}"
-            key = str(record.get("key"))[:_MAX_QUOTED]
-            raise ValueError(
-                f"CCRV record {key!r}, field {first['loc'][0]}: {first['msg']}{found}. "
-                "Is it from the sample log of a ccrv task?"
-            ) from error
-
-
-_ITEM = TypeAdapter(Item)
+        return cls(
+            key=_text(record, "key"),
+            image=_text(record, "image_id"),
+            x=_one_of(record, "x", DIMENSIONS),
+            y=_one_of(record, "y", SETTINGS),
+            l1=_one_of(record, "l1", _VERDICTS),
+            l2=_one_of(record, "l2", _VERDICTS),
+            l3=_one_of(record, "l3", _VERDICTS),
+            dcr=_score(record),
+            csr=_one_of(record, "csr", _VERDICTS),
+            csr_raw_pixel=_one_of(record, "csr_raw_pixel", _VERDICTS),
+            failed=_one_of(record, "failed", (False, True)),
+        )
 
 
 @dataclass(frozen=True)
@@ -180,7 +179,7 @@ def paired(items: Iterable[Item]) -> list[Pair]:
     for item in items:
         if (item.key, item.y) in by_key:
             raise ValueError(
-                f"Two CCRV items have the key {item.key[:_MAX_QUOTED]!r} and y {item.y!r}; a table takes each once. "
+                f"Two CCRV items have the key {_quoted(item.key)} and y {item.y!r}; a table takes each once. "
                 "Are records of two runs or of two tasks together?"
             )
         by_key[item.key, item.y] = item
@@ -266,3 +265,40 @@ def _per_cent(verdict: int | None) -> float | None:
 
 def _difference(a: float | None, b: float | None) -> float | None:
     return None if a is None or b is None else a - b
+
+
+def _text(record: Mapping[str, Any], field: str) -> str:
+    value = _value(record, field)
+    if not isinstance(value, str):
+        raise _fault(record, field, f"expected text, found {_quoted(value)}")
+    return value
+
+
+def _one_of(record: Mapping[str, Any], field: str, choices: Sequence[_T]) -> _T:
+    value = _value(record, field)
+    if value not in choices:
+        raise _fault(record, field, f"expected one of {', '.join(map(repr, choices))}, found {_quoted(value)}")
+    return choices[choices.index(value)]
+
+
+def _score(record: Mapping[str, Any]) -> float | None:
+    value = record.get("score")
+    if value is None or (isinstance(value, int | float) and 0 <= value <= 100):
+        return value
+    raise _fault(record, "score", f"expected a number in 0..100, found {_quoted(value)}")
+
+
+def _value(record: Mapping[str, Any], field: str) -> Any:
+    if field not in record:
+        raise _fault(record, field, "is missing")
+    return record[field]
+
+
+def _fault(record: Mapping[str, Any], field: str, fault: str) -> ValueError:
+    key = _quoted(record.get("key"))
+    return ValueError(f"CCRV record {key}, field {field}: {fault}. Is it from the sample log of a ccrv task?")
+
+
+def _quoted(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _MAX_QUOTED else text[:_MAX_QUOTED] + "…"

@@ -14,6 +14,7 @@ from condchain_tasks.data.ccrv import read
 from condchain_tasks.data.sources import Source
 
 _PART = re.compile(r"<<<BEGIN (\w+) ([0-9a-f]+)>>>\n(.*?)\n<<<END \1 \2>>>", re.DOTALL)
+_ITEM = ("constraint_id", "constrained_question", "adapted_answer", "question", "reference_answer")
 _RUBRIC = ("rubric_l1", "rubric_l2", "rubric_l3")
 
 
@@ -26,7 +27,10 @@ def scene_judge(root: Path) -> Callable[[dict[str, Any]], Reply]:
     facts = json.loads((root / "facts" / "ccrv.json").read_text(encoding="utf-8"))["items"]
     rows = read(Source(root, "folder")).rows
     by_rubric = {tuple(getattr(row, name) for name in _RUBRIC): facts[f"{row.key}|base"] for row in rows}
-    by_question = {(row.y, row.question): facts[f"{row.key}|{row.y}"] for row in rows}
+    by_question = {
+        (row.y, row.question, row.adapted, row.base_question, row.reference): facts[f"{row.key}|{row.y}"]
+        for row in rows
+    }
 
     def answer(request: dict[str, Any]) -> Reply:
         prompt = request["messages"][0]["content"]
@@ -34,7 +38,7 @@ def scene_judge(root: Path) -> Callable[[dict[str, Any]], Reply]:
         if "reply" not in parts:
             return Reply('{"reasoning": "", "csr": 1}')  # the check before a run
         if "constrained_question" in parts:
-            item = by_question[parts["constraint_id"], parts["constrained_question"]]
+            item = by_question[tuple(parts[name] for name in _ITEM)]
         else:
             item = by_rubric[tuple(parts[name] for name in _RUBRIC)]
         if "rubric_l1" not in parts:

@@ -175,6 +175,7 @@ def test_grounding_point(line: str, reading: str | None) -> None:
         ("\nExplanation:    1234567890123456789     ", False),
         ("\nexplanation:\n\n  1234567890\n123456789", True),  # 10 + a space + 9
         ("\nExplanation: 1234567890\n12345678", False),
+        ("\nExplanation: 1234567890\n\n \n12345678", False),  # blank lines add nothing
         ("\r\nExplanation: 1234567890\r\n123456789\r\n", True),
         ("\nExplanation: short\nExplanation: 12345678901234", True),  # the second is text like any other
         ("\nExplanation: short\nCoordinate: 12345678901234567890", False),  # ends at a coordinate line
@@ -212,6 +213,32 @@ def test_grounding_box_from_any_two_corners() -> None:
 
 def test_grounding_box_beyond_its_image() -> None:
     assert check_grounding(f"Coordinate: -5, 3{WHY}", (-20, -10, 50, 60), SIZE).reading == "pixel"
+
+
+@pytest.mark.parametrize(
+    ("point", "passed"), [("85, 197", True), ("315, 243", True), ("84.9, 197", False), ("85, 196.9", False)]
+)
+def test_grounding_box_grows_by_its_own_width_and_height(point: str, passed: bool) -> None:
+    assert check_grounding(f"Coordinate: {point}{WHY}", (100, 200, 300, 240), SIZE).passed is passed
+
+
+@pytest.mark.parametrize(
+    ("point", "box", "reading"),
+    [
+        ("1000, 1000", (700, 500, 900, 700), "thousandth"),  # 800, 600
+        ("1001, 1000", (700, 500, 900, 700), None),
+        ("1000, 1001", (700, 500, 900, 700), None),
+        ("0, -60", (-50, -50, 50, 50), None),  # -60 pixels are outside, -60 thousandths would not be
+        ("-60, 0", (-50, -50, 50, 50), None),
+        ("1, 1", (700, 500, 900, 700), "fraction"),
+        ("1.01, 1", (700, 500, 900, 700), None),
+        ("1, 1.01", (700, 500, 900, 700), None),
+        ("-0.1, 0.1", (-90, 50, -70, 70), None),  # -80, 60
+        ("0.1, -0.1", (70, -70, 90, -50), None),
+    ],
+)
+def test_grounding_ranges_of_the_readings(point: str, box: tuple[int, int, int, int], reading: str | None) -> None:
+    assert check_grounding(f"Coordinate: {point}{WHY}", box, SIZE).reading == reading
 
 
 def test_grounding_box_without_area() -> None:

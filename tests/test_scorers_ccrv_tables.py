@@ -76,6 +76,15 @@ def test_an_item_is_read_from_its_record() -> None:
     assert Item.from_record(json.loads(json.dumps(RECORD))) == expected
 
 
+def test_an_error_says_what_to_correct() -> None:
+    with pytest.raises(ValueError) as error:
+        Item.from_record({**RECORD, "csr": 2})
+    assert str(error.value) == (
+        "CCRV record '7/X2/1', field csr: expected one of 0, 1, None, found 2. "
+        "Is it from the sample log of a ccrv task?"
+    )
+
+
 def test_a_record_without_a_score_has_no_dcr() -> None:
     record = {**RECORD, "l1": None, "l2": None, "l3": None}
     del record["score"]
@@ -97,20 +106,23 @@ def test_a_record_without_a_score_has_no_dcr() -> None:
         ("score", -1),
         ("score", math.nan),
         ("score", "high"),
+        ("score", "50"),
+        ("score", 10**400),
         ("csr", "1"),
+        ("csr", [1]),
         ("csr_raw_pixel", -1),
         ("failed", None),
     ],
 )
 def test_a_record_with_a_wrong_value_is_told(field: str, value: object) -> None:
-    with pytest.raises(ValueError, match=rf"^CCRV record '.*', field {field}: .*, found ") as error:
+    with pytest.raises(ValueError, match=rf"^CCRV record .*, field {field}: expected .*, found ") as error:
         Item.from_record({**RECORD, field: value})
     assert len(str(error.value).splitlines()) == 1
 
 
 @pytest.mark.parametrize("field", sorted(RECORD.keys() - {"score", "question"}))
 def test_a_record_without_a_field_is_told(field: str) -> None:
-    with pytest.raises(ValueError, match=rf"field {field}: Field required\. "):
+    with pytest.raises(ValueError, match=rf"^CCRV record .*, field {field}: is missing\. "):
         Item.from_record({name: value for name, value in RECORD.items() if name != field})
 
 

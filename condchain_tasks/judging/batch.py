@@ -14,7 +14,8 @@ from tqdm import tqdm
 
 from condchain_tasks.judging.cache import VerdictCache
 from condchain_tasks.judging.ccrv import Ask
-from condchain_tasks.judging.judge import Counts, Judge, quiet_provider
+from condchain_tasks.judging.judge import Counts, Judge
+from condchain_tasks.judging.providers import quiet_providers
 from condchain_tasks.judging.verdicts import Missing, Verdict
 
 Outcome = Verdict | Missing
@@ -39,6 +40,8 @@ def judge_all(asks: Sequence[Ask], judge: Judge, cache: VerdictCache) -> dict[st
     Raises:
         DataError: The judge cannot be called at all.
     """
+    if not asks:
+        return {}
     start, before = time.perf_counter(), judge.counts
     outcomes: dict[str, Outcome] = {}
     waiting: dict[str, Ask] = {}
@@ -88,7 +91,7 @@ def _ask_all(asks: list[Ask], judge: Judge, cache: VerdictCache) -> dict[str, Ou
     concurrency = judge.settings.concurrency
     patience = max(_LEAST_PATIENCE, 2 * concurrency)
     is_shown = bool(asks) and os.environ.get("RANK", "0") == "0"
-    with quiet_provider(), tqdm(total=len(asks), desc="judge", unit=" verdicts", disable=not is_shown) as progress:
+    with quiet_providers(), tqdm(total=len(asks), desc="judge", unit=" verdicts", disable=not is_shown) as progress:
         try:
             # Not a pool of the library's: the interpreter would wait for its threads, and they for their answers,
             # before an interrupted run could end.
@@ -99,19 +102,14 @@ def _ask_all(asks: list[Ask], judge: Judge, cache: VerdictCache) -> dict[str, Ou
                 if isinstance(outcome, BaseException):
                     raise outcome
                 outcomes[ask.key] = outcome
-                progress.update()
                 in_a_row = in_a_row + 1 if isinstance(outcome, Missing) else 0
-                if isinstance(outcome, Missing) and in_a_row == patience:
-                    logger.warning(
-                        "Judge {}: {} asks in a row came to nothing; the others are not asked.", judge, patience
-                    )
-                    left = {
-                        ask.key: Missing(f"not asked, after {patience} in a row without a verdict")
-                        for ask in _drain(waiting)
-                    }
-                    judge.count(Counts(missing=len(left)))
-                    progress.update(len(left))
-                    outcomes |= left
+                if in_a_row == patience:
+                    reason = f"not asked, after {patience} in a row without a verdict"
+                    logger.warning("Judge {}: the others are {}; of the last: {}", judge, reason, outcome)
+                    unasked = {ask.key: Missing(reason) for ask in _drain(waiting)}
+                    judge.count(Counts(missing=len(unasked)))
+                    outcomes |= unasked
+                progress.update(len(outcomes) - progress.n)
         finally:
             stop.set()
             waiting.clear()

@@ -6,14 +6,10 @@ too, under the source "judge".
 
 from __future__ import annotations
 
-import email.utils
-import math
 import os
 import random
 import threading
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -23,6 +19,15 @@ from loguru import logger
 
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.judging.ccrv import Ask
+from condchain_tasks.judging.providers import (
+    VARIABLES,
+    connect,
+    describe,
+    http_status,
+    may_pass,
+    quiet_providers,
+    retry_after,
+)
 from condchain_tasks.judging.settings import JUDGE, JudgeSettings
 from condchain_tasks.judging.verdicts import MalformedVerdict, Missing, Verdict, parse_verdict
 
@@ -31,10 +36,9 @@ Messages = Sequence[Mapping[str, str]]
 CHECK_PROMPT = 'Answer only with this JSON object: {"reasoning": "", "csr": 1}'
 """What `Judge.check` asks."""
 
+_WITHOUT = f"{JUDGE}=none runs without a judge"
 _CHECK_ATTEMPTS = 3
 _CHECK_SECONDS = 5.0
-_CONNECT_SECONDS = 10.0
-_MAX_WORDS = 300
 
 
 @dataclass(frozen=True)
@@ -66,29 +70,17 @@ class Counts:
         return Counts(*(getattr(self, f.name) - getattr(other, f.name) for f in fields(self)))
 
 
-@dataclass(frozen=True)
-class _Variables:
-    """Where a provider looks for its address and its key."""
-
-    url: str
-    default_url: str = ""
-    key: str = ""
-
-
-_VARIABLES = {
-    "openai": _Variables("OPENAI_API_URL", "https://api.openai.com/v1", "OPENAI_API_KEY"),
-    "azure": _Variables("AZURE_ENDPOINT", "", "AZURE_API_KEY"),
-    "bedrock": _Variables("AWS_REGION", "us-west-2"),
-    "local": _Variables("LLM_JUDGE_URL", "http://localhost:8000/v1/chat/completions"),
-}
-
-
 class _CallFailed(Exception):
-    """A call that came to nothing, in words; `status` is the HTTP status, if there was an answer."""
+    """A call that came to nothing, in words, with the HTTP status of the answer, if there was one."""
 
-    def __init__(self, words: str, status: int | None = None) -> None:
+    def __init__(self, words: str, status: int | None = None, may_pass: bool = False) -> None:
         super().__init__(words)
         self.status = status
+        self.may_pass = may_pass
+
+
+class _NoText(MalformedVerdict):
+    """An answer in which a provider found no text."""
 
 
 class Judge:
@@ -101,7 +93,7 @@ class Judge:
             settings: Which judge, and how it is called.
         """
         self.settings = settings
-        self._variables = _VARIABLES[settings.api_type]
+        self._variables = VARIABLES[settings.api_type]
         self._counting = threading.Lock()
         self._connecting = threading.Lock()
         self._counts = Counts()
@@ -159,26 +151,25 @@ class Judge:
         )
         give_up = tenacity.stop_after_attempt(_CHECK_ATTEMPTS) | tenacity.stop_after_delay(_CHECK_SECONDS)
         try:
-            with quiet_provider():
+            with quiet_providers():
                 text = self._call([{"role": "user", "content": CHECK_PROMPT}], hasty, give_up, threading.Event())
             parse_verdict(text, "csr")
+        except _NoText as fault:
+            raise DataError(f"The judge {self} {self._advice(_CallFailed(str(fault)))}. {_WITHOUT}.") from fault
         except MalformedVerdict as fault:
             logger.warning("The judge {} answers, but its answer to a simple question is no verdict: {}.", self, fault)
         except _CallFailed as failed:
-            if failed.status == 429 and "insufficient_quota" not in str(failed):
+            if failed.status == 429 and failed.may_pass:
                 logger.warning("The judge {} has too many requests just now; its verdicts may take long.", self)
             else:
-                raise DataError(
-                    f"The judge {self} {self._advice(failed)}. {JUDGE}=none runs without a judge."
-                ) from failed
+                raise DataError(f"The judge {self} {self._advice(failed)}. {_WITHOUT}.") from failed
 
     def __str__(self) -> str:
         return f"{self.settings.model} ({self.settings.api_type})"
 
     def _advice(self, failed: _CallFailed) -> str:
         url, key = self._variables.url, self._variables.key
-        address = os.environ.get(url) or self._variables.default_url
-        parts = urlsplit(address)
+        parts = urlsplit(self._variables.address())
         where = f"{url}, now {parts._replace(netloc=parts.netloc.rpartition('@')[2]).geturl()!r}"
         if failed.status in (401, 403):
             return f"refuses the key (HTTP {failed.status}): set {key or 'the key'} to one that it accepts"
@@ -201,7 +192,7 @@ class Judge:
                 raise _CallFailed("the run was stopped")
 
         retrying = tenacity.Retrying(
-            retry=tenacity.retry_if_exception(_may_pass),
+            retry=tenacity.retry_if_exception(may_pass),
             wait=_waits(settings),
             stop=give_up,
             sleep=pause,
@@ -213,7 +204,7 @@ class Judge:
         except (DataError, MalformedVerdict, _CallFailed):
             raise
         except Exception as error:  # every provider has errors of its own
-            raise _CallFailed(self._words(error), _status(error)) from error
+            raise _CallFailed(self._describe(error), http_status(error), may_pass(error)) from error
 
     def _evaluate(self, messages: Messages) -> str:
         from lmms_eval.llm_judge import Request
@@ -223,8 +214,8 @@ class Judge:
         try:
             response = provider.evaluate(Request(messages=[dict(message) for message in messages]))
         except (AttributeError, IndexError, KeyError, TypeError) as error:
-            # Providers take an answer apart without looking: a refusal has no text, a web page no choices.
-            raise MalformedVerdict("it has no text") from error
+            # Providers take an answer apart without looking: a refusal has no text, another server's answer no choices.
+            raise _NoText(f"it has no text ({self._describe(error)})") from error
         usage = response.usage if isinstance(response.usage, dict) else {}
         tokens = [usage.get(name) or 0 for name in ("prompt_tokens", "completion_tokens")]
         self.count(Counts(input_tokens=tokens[0], output_tokens=tokens[1]))
@@ -237,51 +228,19 @@ class Judge:
             return self._provider
 
     def _connect(self) -> Any:
-        from lmms_eval.llm_judge import ServerConfig, get_server  # this reads a .env file, as its users expect
+        import lmms_eval.llm_judge  # noqa: F401  (it reads a .env file, as its users expect)
 
-        needed = [self._variables.key, "" if self._variables.default_url else self._variables.url]
-        if absent := [name for name in needed if name and not os.environ.get(name)]:
+        if absent := self._variables.absent():
             raise DataError(
-                f"The judge {self} needs {' and '.join(absent)}: set what is missing, or {JUDGE} to another judge, "
-                f"or {JUDGE}=none to run without one."
+                f"The judge {self} needs {' and '.join(absent)}: set that, or {JUDGE} to another judge. {_WITHOUT}."
             )
-        settings = self.settings
-        config = ServerConfig(
-            model_name=settings.model,
-            temperature=0.0,
-            max_tokens=settings.max_tokens,
-            timeout=settings.timeout_s,
-            num_retries=1,
-            max_concurrent=settings.concurrency,
-            response_format="json",
-        )
         try:
-            provider = get_server(settings.api_type, config)
+            return connect(self.settings)
         except Exception as error:  # every provider has errors of its own
-            raise DataError(f"The judge {self} cannot be set up: {self._words(error)}.") from error
-        client = vars(provider).get("client")
-        if hasattr(client, "with_options"):  # OpenAI's, which would retry by itself and wait for ten minutes
-            import openai
+            raise DataError(f"The judge {self} cannot be set up: {self._describe(error)}.") from error
 
-            timeout = openai.Timeout(settings.timeout_s, connect=min(settings.timeout_s, _CONNECT_SECONDS))
-            provider.client = client.with_options(max_retries=0, timeout=timeout)
-        return provider
-
-    def _words(self, error: Exception) -> str:
-        words = f"{type(error).__name__}: {error}"
-        if key := os.environ.get(self._variables.key):
-            words = words.replace(key, "(key)")  # some servers repeat it
-        return " ".join(words.split())[:_MAX_WORDS]
-
-
-@contextmanager
-def quiet_provider() -> Iterator[None]:
-    """Keeps lmms-eval from logging each failed call, two lines a time; they are counted and summed up here."""
-    logger.disable("lmms_eval.llm_judge")
-    try:
-        yield
-    finally:
-        logger.enable("lmms_eval.llm_judge")
+    def _describe(self, error: Exception) -> str:
+        return describe(error, os.environ.get(self._variables.key, ""))
 
 
 def _with_fault(messages: Messages, fault: MalformedVerdict) -> Messages:
@@ -291,46 +250,14 @@ def _with_fault(messages: Messages, fault: MalformedVerdict) -> Messages:
     return [*before, {**last, "content": f"{last['content']}\n\n{note}"}]
 
 
-def _may_pass(error: BaseException) -> bool:
-    if getattr(error, "code", None) == "insufficient_quota":
-        return False  # HTTP 429 too, but no wait will mend it
-    status = _status(error)
-    if status is not None:
-        return status in (408, 429) or status >= 500
-    # Each provider's library has errors of its own for this, and no two of them share a base class.
-    return any("Connection" in kind.__name__ or "Timeout" in kind.__name__ for kind in type(error).__mro__)
-
-
-def _status(error: BaseException) -> int | None:
-    response = getattr(error, "response", None)
-    if isinstance(response, dict):  # of botocore
-        status = response.get("ResponseMetadata", {}).get("HTTPStatusCode")
-    else:
-        status = getattr(response, "status_code", None)
-    return status if isinstance(status, int) else None
-
-
 def _waits(settings: JudgeSettings) -> Callable[[tenacity.RetryCallState], float]:
     backoff = tenacity.wait_random_exponential(multiplier=settings.first_wait_s, max=settings.most_wait_s)
 
     def seconds(state: tenacity.RetryCallState) -> float:
         wait = backoff(state)
-        told = _retry_after(state.outcome.exception()) if state.outcome else 0.0
-        if told > 0:
+        error = state.outcome and state.outcome.exception()
+        if error and (told := retry_after(error)):
             wait = max(wait, told + random.uniform(0, settings.first_wait_s))  # not all at once
         return min(wait, settings.most_wait_s)
 
     return seconds
-
-
-def _retry_after(error: BaseException | None) -> float:
-    """Seconds that the server asks to wait, 0 if it asks for none."""
-    value = str((getattr(getattr(error, "response", None), "headers", None) or {}).get("retry-after", ""))
-    try:
-        seconds = float(value)
-    except ValueError:
-        try:
-            seconds = email.utils.parsedate_to_datetime(value).timestamp() - time.time()
-        except (ValueError, OverflowError):
-            return 0.0
-    return seconds if math.isfinite(seconds) else 0.0

@@ -45,7 +45,7 @@ class JudgeSettings:
     concurrency: int = 32
     timeout_s: float = 120.0
     max_tokens: int = 4096
-    attempts: int = 6
+    attempts: int = 10
     first_wait_s: float = 1.0
     most_wait_s: float = 60.0
 

@@ -43,7 +43,7 @@ def rows(number: int) -> list[dict[str, str]]:
     sentence = "The cup stands on the edge of the table, and the cat's paw pushes it towards the floor. "
     fields = ("base_question", "reference", "rationale", "question", "adapted", "rubric_l1", "rubric_l2", "rubric_l3")
     return [
-        {"y": "Y1", "spec": '{"forbidden_terms": ["cup", "cups"]}'} | {field: f"{n}: {sentence * 2}" for field in fields}
+        {"y": "Y1", "spec": '{"forbidden_terms": ["cup", "cups"]}'} | dict.fromkeys(fields, f"{n}: {sentence * 2}")
         for n in range(number)
     ]
 
@@ -68,10 +68,10 @@ def main() -> None:
     process.start()
     os.environ |= {"OPENAI_API_URL": here.recv(), "OPENAI_API_KEY": "x"}
     judge = Judge(JudgeSettings("local", concurrency=options.concurrency))
-    judge.check()
     start = time.perf_counter()
     everything = [ask for row in rows(options.asks) for ask in asks(row, "Node_A pushes Node_B; it falls." * 5)]
     asking = time.perf_counter() - start
+    judge.ask(everything[0])
 
     start = time.perf_counter()
     with ThreadPoolExecutor(HARNESS_THREADS) as pool:

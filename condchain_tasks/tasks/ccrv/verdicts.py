@@ -14,7 +14,7 @@ from condchain_tasks.data.errors import DataError
 from condchain_tasks.data.harness import RunNotPossible, is_first_rank
 from condchain_tasks.judging.batch import judge_all
 from condchain_tasks.judging.cache import VerdictCache, judge_folder
-from condchain_tasks.judging.ccrv import Ask, asks, prompt_fingerprints
+from condchain_tasks.judging.ccrv import asks, prompt_fingerprints
 from condchain_tasks.judging.judge import Judge
 from condchain_tasks.judging.settings import JudgeSettings, from_environment
 from condchain_tasks.judging.verdicts import Missing, Verdict
@@ -25,11 +25,11 @@ _ADDRESS = ("OPENAI_API_URL", "OPENAI_API_KEY", "AZURE_ENDPOINT", "AZURE_API_KEY
 
 @dataclass(frozen=True)
 class Session:
-    """A judge, what it has said before, and what it has said in this run, by the key of the question."""
+    """A judge, what it has said before, and what it has said in this run of each document's reply."""
 
     judge: Judge
     cache: VerdictCache
-    had: dict[str, Verdict | Missing] = field(default_factory=dict)
+    had: dict[tuple[str, ...], dict[str, Verdict | Missing]] = field(default_factory=dict)
 
 
 def judging() -> bool:
@@ -68,30 +68,34 @@ def check_judge(command_line: Any) -> None:
 def ask_all(replies: list[tuple[dict[str, Any], str]]) -> None:
     """Asks the judge about all of this rank's replies at once."""
     session = _session()
-    if session is not None:
-        _ask(session, [ask for doc, reply in replies for ask in asks(doc, reply.strip())])
+    if session is None:
+        return
+    questions = {_identity(doc, reply): asks(doc, reply.strip()) for doc, reply in replies}
+    listed = [ask for several in questions.values() for ask in several]
+    outcomes: dict[str, Verdict | Missing]
+    try:
+        outcomes = judge_all(listed, session.judge, session.cache)
+    except DataError as error:  # the replies are paid for: a judge that is gone by now must not cost them
+        outcomes = {ask.key: Missing(str(error)) for ask in listed}
+    for identity, several in questions.items():
+        session.had[identity] = {ask.kind: outcomes[ask.key] for ask in several}
 
 
-def on(doc: Mapping[str, Any], reply: str) -> dict[str, Verdict | Missing]:
+def on(doc: dict[str, Any], reply: str) -> dict[str, Verdict | Missing]:
     """The verdicts on one reply, by kind; none on a failed one. What was not asked before is asked now."""
     session = _session()
-    questions = asks(doc, reply.strip())
     if session is None:
-        return {ask.kind: _OFF for ask in questions}
-    unasked = [ask for ask in questions if ask.key not in session.had]
-    if unasked:
-        _ask(session, unasked)
-    return {ask.kind: session.had[ask.key] for ask in questions}
+        return {ask.kind: _OFF for ask in asks(doc, reply.strip())}
+    if _identity(doc, reply) not in session.had:
+        ask_all([(doc, reply)])
+    return session.had[_identity(doc, reply)]
+
+
+def _identity(doc: Mapping[str, Any], reply: str) -> tuple[str, ...]:
+    return doc["image"], doc["key"], doc["y"], doc["setting"], reply.strip()
 
 
 _OFF = Missing("Judging is off (CCRV_JUDGE=none). `condchain judge` adds the verdicts later.")
-
-
-def _ask(session: Session, questions: list[Ask]) -> None:
-    try:
-        session.had.update(judge_all(questions, session.judge, session.cache))
-    except DataError as error:  # the replies are paid for: a judge that is gone by now must not cost them
-        session.had.update({ask.key: Missing(str(error)) for ask in questions})
 
 
 def _session() -> Session | None:
