@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from condchain_tasks.scorers.replies import is_failed
+from condchain_tasks.scorers.statistics import mean
 
 _T = TypeVar("_T")
 Source = Literal["boxed", "label", "none"]
@@ -185,12 +186,6 @@ def linearised_path_f1(correct: Sequence[float], is_true_path: Sequence[bool]) -
         value + (true_slope * (c - true_acc) if on_true else false_slope * (c - false_acc))
         for c, on_true in zip(correct, is_true_path, strict=True)
     ]
-
-
-def mean(values: Iterable[float]) -> float:
-    """The arithmetic mean; not a number if there are no values."""
-    listed = list(values)
-    return sum(listed) / len(listed) if listed else math.nan
 
 
 def _last(items: Iterable[_T]) -> _T | None:

@@ -29,6 +29,8 @@ SECRET = "sk-a-secret"
 @pytest.fixture(autouse=True)
 def environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    import lmms_eval.llm_judge  # noqa: F401  (it takes all handlers from the logger)
+
     for name in ("OPENAI_API_URL", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "LLM_JUDGE_URL", "AZURE_API_KEY"):
         monkeypatch.delenv(name, raising=False)
 
@@ -235,6 +237,24 @@ def test_nobody_at_the_address(serving: Any) -> None:
         Judge(FAST).check()
     assert server.url in str(caught.value)
     assert time.perf_counter() - start < 5
+
+
+@pytest.mark.parametrize(
+    "address", ["http://[bad", "no address", "ftp://example.org", "http://user:password@127.0.0.1:9"]
+)
+def test_an_address_that_is_none(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    monkeypatch.setenv("OPENAI_API_URL", address)
+    with pytest.raises(DataError, match="OPENAI_API_URL") as caught:
+        Judge(FAST).check()
+    assert "password" not in str(caught.value)
+
+
+@pytest.mark.parametrize("key", [f"{SECRET}\n", f"{SECRET}\nX-Other: 1", "ключ-ключ-ключ"])
+def test_an_odd_key(serving: Any, monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    with serving(Reply(status=401)), pytest.raises(DataError, match="OPENAI_API_KEY") as caught:
+        Judge(FAST).check()
+    assert SECRET not in str(caught.value)
 
 
 def test_no_key(monkeypatch: pytest.MonkeyPatch) -> None:

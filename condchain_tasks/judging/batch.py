@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import queue
 import threading
 import time
 from collections import deque
@@ -71,48 +70,55 @@ def judge_all(asks: Sequence[Ask], judge: Judge, cache: VerdictCache) -> dict[st
 
 
 def _ask_all(asks: list[Ask], judge: Judge, cache: VerdictCache) -> dict[str, Outcome]:
+    concurrency = judge.settings.concurrency
+    patience = max(_LEAST_PATIENCE, 2 * concurrency)
     waiting = deque(asks)
-    had: queue.SimpleQueue[tuple[Ask, Outcome | BaseException]] = queue.SimpleQueue()
+    outcomes: dict[str, Outcome] = {}
+    faults: list[BaseException] = []
+    in_a_row = 0
+    taking = threading.Lock()
     stop = threading.Event()
 
     def work() -> None:
-        for ask in _drain(waiting):
-            outcome: Outcome | BaseException
-            try:
+        try:
+            for ask in _drain(waiting):
                 outcome = judge.ask(ask, stop)
                 if not isinstance(outcome, Missing):
                     cache.put(ask.key, ask.kind, outcome)
-            except BaseException as error:  # raised again in the thread that waits for it
-                outcome = error
-            had.put((ask, outcome))
+                with taking:
+                    take(ask, outcome)
+        except BaseException as fault:  # raised again in the thread that waits for this one
+            faults.append(fault)
+            waiting.clear()
 
-    outcomes: dict[str, Outcome] = {}
-    in_a_row = 0
-    concurrency = judge.settings.concurrency
-    patience = max(_LEAST_PATIENCE, 2 * concurrency)
+    def take(ask: Ask, outcome: Outcome) -> None:
+        nonlocal in_a_row
+        outcomes[ask.key] = outcome
+        in_a_row = in_a_row + 1 if isinstance(outcome, Missing) else 0
+        if in_a_row == patience:
+            reason = f"not asked, after {patience} in a row without a verdict"
+            logger.warning("Judge {}: the others are {}; of the last: {}", judge, reason, outcome)
+            unasked = {ask.key: Missing(reason) for ask in _drain(waiting)}
+            judge.count(Counts(missing=len(unasked)))
+            outcomes.update(unasked)
+        if not stop.is_set():
+            progress.update(len(outcomes) - progress.n)
+
     is_shown = bool(asks) and os.environ.get("RANK", "0") == "0"
     with quiet_providers(), tqdm(total=len(asks), desc="judge", unit=" verdicts", disable=not is_shown) as progress:
+        # Not a pool of the library's: before an interrupted run could end, the interpreter would wait for the pool's
+        # threads, and they for their answers.
+        workers = [threading.Thread(target=work, daemon=True) for _ in range(min(concurrency, len(asks)))]
         try:
-            # Not a pool of the library's: the interpreter would wait for its threads, and they for their answers,
-            # before an interrupted run could end.
-            for _ in range(min(concurrency, len(asks))):
-                threading.Thread(target=work, daemon=True).start()
-            while len(outcomes) < len(asks):
-                ask, outcome = had.get()
-                if isinstance(outcome, BaseException):
-                    raise outcome
-                outcomes[ask.key] = outcome
-                in_a_row = in_a_row + 1 if isinstance(outcome, Missing) else 0
-                if in_a_row == patience:
-                    reason = f"not asked, after {patience} in a row without a verdict"
-                    logger.warning("Judge {}: the others are {}; of the last: {}", judge, reason, outcome)
-                    unasked = {ask.key: Missing(reason) for ask in _drain(waiting)}
-                    judge.count(Counts(missing=len(unasked)))
-                    outcomes |= unasked
-                progress.update(len(outcomes) - progress.n)
+            for worker in workers:
+                worker.start()
+            for worker in workers:
+                worker.join()
         finally:
             stop.set()
             waiting.clear()
+    if faults:
+        raise faults[0]
     return outcomes
 
 

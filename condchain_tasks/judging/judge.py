@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
-from urllib.parse import urlsplit
 
 import tenacity
 from loguru import logger
@@ -143,12 +143,7 @@ class Judge:
             DataError: There is no key, nobody at the address, no such model, or an answer that is none. It says what
                 to set.
         """
-        hasty = replace(
-            self.settings,
-            attempts=_CHECK_ATTEMPTS,
-            first_wait_s=min(self.settings.first_wait_s, 0.5),
-            most_wait_s=min(self.settings.most_wait_s, 1.0),
-        )
+        hasty = replace(self.settings, most_wait_s=min(self.settings.most_wait_s, 1.0))
         give_up = tenacity.stop_after_attempt(_CHECK_ATTEMPTS) | tenacity.stop_after_delay(_CHECK_SECONDS)
         try:
             with quiet_providers():
@@ -169,8 +164,7 @@ class Judge:
 
     def _advice(self, failed: _CallFailed) -> str:
         url, key = self._variables.url, self._variables.key
-        parts = urlsplit(self._variables.address())
-        where = f"{url}, now {parts._replace(netloc=parts.netloc.rpartition('@')[2]).geturl()!r}"
+        where = f"{url}, now {re.sub('//[^/]*@', '//', self._variables.address())!r}"
         if failed.status in (401, 403):
             return f"refuses the key (HTTP {failed.status}): set {key or 'the key'} to one that it accepts"
         if failed.status == 404:
@@ -217,8 +211,9 @@ class Judge:
             # Providers take an answer apart without looking: a refusal has no text, another server's answer no choices.
             raise _NoText(f"it has no text ({self._describe(error)})") from error
         usage = response.usage if isinstance(response.usage, dict) else {}
-        tokens = [usage.get(name) or 0 for name in ("prompt_tokens", "completion_tokens")]
-        self.count(Counts(input_tokens=tokens[0], output_tokens=tokens[1]))
+        self.count(
+            Counts(input_tokens=_tokens(usage, "prompt_tokens"), output_tokens=_tokens(usage, "completion_tokens"))
+        )
         return str(response.content)
 
     def _connected(self) -> Any:
@@ -234,13 +229,25 @@ class Judge:
             raise DataError(
                 f"The judge {self} needs {' and '.join(absent)}: set that, or {JUDGE} to another judge. {_WITHOUT}."
             )
+        if not (self._key().isascii() and self._key().isprintable()):
+            raise DataError(f"{self._variables.key} holds characters that are in no key: set it anew.")
         try:
             return connect(self.settings)
         except Exception as error:  # every provider has errors of its own
-            raise DataError(f"The judge {self} cannot be set up: {self._describe(error)}.") from error
+            raise DataError(
+                f"The judge {self} cannot be set up ({self._describe(error)}): see {self._variables.url}."
+            ) from error
 
     def _describe(self, error: Exception) -> str:
-        return describe(error, os.environ.get(self._variables.key, ""))
+        return describe(error, self._key())
+
+    def _key(self) -> str:
+        return os.environ.get(self._variables.key, "").strip()
+
+
+def _tokens(usage: Mapping[str, Any], name: str) -> int:
+    value = usage.get(name)
+    return value if isinstance(value, int) else 0
 
 
 def _with_fault(messages: Messages, fault: MalformedVerdict) -> Messages:

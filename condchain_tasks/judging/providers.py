@@ -7,6 +7,7 @@ attempt, and errors are told apart by what they carry, not by whose they are.
 from __future__ import annotations
 
 import email.utils
+import json
 import math
 import os
 import time
@@ -94,26 +95,31 @@ class _Post:
         from requests.adapters import HTTPAdapter
 
         variables = VARIABLES["openai"]
-        self._url = variables.address().rstrip("/") + "/chat/completions"
         self._session = requests.Session()
         for scheme in ("http://", "https://"):
             self._session.mount(scheme, HTTPAdapter(pool_maxsize=settings.concurrency))
-        # Proxies and certificates are what the environment says; looking each time would be half a call's work.
-        environment = self._session.merge_environment_settings(self._url, {}, None, None, None)
-        self._session.proxies, self._session.verify = environment["proxies"], environment["verify"]
-        self._session.trust_env = False
+        url = variables.address().rstrip("/") + "/chat/completions"
         headers = {
-            "Authorization": f"Bearer {os.environ[variables.key]}",
+            "Content-Type": "application/json",
+            "Authorization": f"Bearer {os.environ[variables.key].strip()}",
             "OpenAI-Organization": os.environ.get("OPENAI_ORG_ID"),
             "OpenAI-Project": os.environ.get("OPENAI_PROJECT_ID"),
         }
-        self._session.headers.update({name: value for name, value in headers.items() if value})
-        self._timeouts = (min(settings.timeout_s, _CONNECT_SECONDS), settings.timeout_s)
+        # What is the same for all calls, proxies and certificates of the environment among it, is found out once:
+        # it would be half of a call's work.
+        self._request = self._session.prepare_request(requests.Request("POST", url))
+        self._request.headers.update({name: value for name, value in headers.items() if value})
+        self._options = self._session.merge_environment_settings(url, {}, None, None, None) | {
+            "timeout": (min(settings.timeout_s, _CONNECT_SECONDS), settings.timeout_s),
+            "allow_redirects": False,
+        }
 
     def __call__(self, payload: dict[str, Any], timeout: float) -> Any:
         import requests
 
-        response = self._session.post(self._url, json=payload, timeout=self._timeouts, allow_redirects=False)
+        request = self._request.copy()
+        request.prepare_body(json.dumps(payload), None)
+        response = self._session.send(request, **self._options)
         if response.status_code != 200:
             raise requests.HTTPError(f"HTTP {response.status_code}: {response.text[:_MAX_BODY]}", response=response)
         return response.json()

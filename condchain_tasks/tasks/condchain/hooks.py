@@ -8,7 +8,8 @@ from condchain_tasks import __version__
 from condchain_tasks.data.harness import RunNotPossible, provenance
 from condchain_tasks.data.images import FileImage
 from condchain_tasks.prompts import PromptError, fingerprint, render
-from condchain_tasks.scorers.condchain import linearised_path_f1, mean, score_reply
+from condchain_tasks.scorers.condchain import linearised_path_f1, score_reply
+from condchain_tasks.scorers.statistics import mean
 
 _METADATA = "metadata_"
 _SAMPLE = "If the mug is red, go on. Otherwise answer: (A1) left, (A2) right."
