@@ -105,7 +105,7 @@ def chat_server(answer: Callable[[dict[str, Any]], Reply], keep: bool = True) ->
 
     httpd = Server(("127.0.0.1", 0), Handler)
     server = ChatServer(f"http://127.0.0.1:{httpd.server_address[1]}/v1")
-    thread = threading.Thread(target=httpd.serve_forever, daemon=True)
+    thread = threading.Thread(target=httpd.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:
         yield server

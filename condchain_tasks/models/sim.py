@@ -74,7 +74,7 @@ class SimulatedModel(lmms):
 
     def generate_until(self, requests: list[Instance]) -> list[str]:
         """One reply a request."""
-        return [self._reply(*request.args[-3:]) for request in requests]
+        return [self._reply(request.args[0], *request.args[-3:]) for request in requests]
 
     def generate_until_multi_round(self, requests: list[Instance]) -> list[str]:
         """Not needed by any task of this package."""
@@ -84,7 +84,7 @@ class SimulatedModel(lmms):
         """Not needed by any task of this package."""
         raise NotImplementedError("condchain_sim generates, and has no likelihoods")
 
-    def _reply(self, doc_id: int, task: str, split: str) -> str:
+    def _reply(self, prompt: str, doc_id: int, task: str, split: str) -> str:
         doc = self.task_dict[task][split][doc_id]
         for replies in (sim_condchain, sim_ccrv):
             if doc.keys() >= replies.FIELDS:
@@ -95,4 +95,4 @@ class SimulatedModel(lmms):
             raise RunNotPossible(
                 f"condchain_sim has no policy {self.policy} for {task}: expected {' or '.join(replies.POLICIES)}."
             )
-        return replies.reply(doc, self.policy, self.accuracy, self.seed)
+        return replies.reply(doc, prompt, self.policy, self.accuracy, self.seed)

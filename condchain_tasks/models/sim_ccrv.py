@@ -19,11 +19,12 @@ NOTHING_RIGHT = "Nothing here touches anything else, and nothing changes."
 _NOWHERE = (-9999.0, -9999.0)
 
 
-def reply(doc: Mapping[str, Any], policy: str, accuracy: float, seed: int) -> str:
+def reply(doc: Mapping[str, Any], prompt: str, policy: str, accuracy: float, seed: int) -> str:
     """Answers one item.
 
     Args:
         doc: The row; it has `FIELDS`.
+        prompt: What was said; the row alone decides.
         policy: One of `POLICIES`.
         accuracy: Probability of the policy's reply; otherwise the reply of `wrong` is given. 0 to 1.
         seed: Of the random choices.

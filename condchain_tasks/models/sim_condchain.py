@@ -15,11 +15,12 @@ POLICIES = ("oracle", "always_continue", "always_stop", "random")
 FIELDS = {"labels", "pair", "path", "gold", "gold_true", "gold_false"}
 
 
-def reply(doc: Mapping[str, Any], policy: str, accuracy: float, seed: int) -> str:
+def reply(doc: Mapping[str, Any], prompt: str, policy: str, accuracy: float, seed: int) -> str:
     """Answers one path of a chain.
 
     Args:
         doc: The row; it has `FIELDS`.
+        prompt: What was said; the row alone decides.
         policy: One of `POLICIES`.
         accuracy: Probability of the policy's option; otherwise any other option is given. 0 to 1.
         seed: Of the random choices.
