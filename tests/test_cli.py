@@ -108,7 +108,8 @@ def test_the_package_and_its_scorers_are_light() -> None:
     """What only scores replies needs neither the harness nor torch nor anything that is not Python's own."""
     code = (
         "import sys, pkgutil, importlib, condchain_tasks, condchain_tasks.scorers as scorers;"
-        "[importlib.import_module(module.name) for module in pkgutil.iter_modules(scorers.__path__, 'condchain_tasks.scorers.')];"
+        "prefix = scorers.__name__ + '.';"
+        "[importlib.import_module(module.name) for module in pkgutil.iter_modules(scorers.__path__, prefix)];"
         "print(sorted({name.partition('.')[0] for name in sys.modules} - set(sys.stdlib_module_names)))"
     )
     done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, timeout=60)
