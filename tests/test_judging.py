@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from condchain_tasks import prompts
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.judging import ccrv
 from condchain_tasks.judging.ccrv import Ask, asks, fenced, prompt_fingerprints
@@ -161,7 +162,7 @@ def test_a_key_is_of_all_that_decides(tmp_path: Path, monkeypatch: pytest.Monkey
     keys = {asks(row(), "a")[0].key, asks(row(), "b")[0].key, asks(row(rubric_l2="?"), "a")[0].key}
     keys |= {ask.key for y in ("Y1", "Y3") for ask in asks(row(y), "a")}
     assert asks(row(), "a")[0].key in keys
-    packaged = (Path(ccrv.__file__).parents[2] / "prompts" / "ccrv_judge_baseline.j2").read_text()
+    packaged = (Path(prompts.__file__).parent / "ccrv_judge_baseline.j2").read_text()
     (tmp_path / "ccrv_judge_baseline.j2").write_text(packaged + "\n\n")  # the same prompt from another template
     monkeypatch.setenv("CONDCHAIN_PROMPTS", str(tmp_path))
     keys.add(asks(row(), "a")[0].key)
