@@ -23,9 +23,11 @@ app = typer.Typer(
 data_app = typer.Typer(help="Look at a benchmark's data.", no_args_is_help=True)
 synth_app = typer.Typer(help="Make an embedded benchmark of any size, in the official layout.", no_args_is_help=True)
 app.add_typer(data_app, name="data")
+vrex_app = typer.Typer(help="V-REX across models.", no_args_is_help=True)
 audit_app = typer.Typer(help="Let people check the judge of a ccrv run.", no_args_is_help=True)
 app.add_typer(synth_app, name="synth")
 app.add_typer(audit_app, name="audit")
+app.add_typer(vrex_app, name="vrex")
 
 # Where no terminal is, nothing is wrapped: one message is one line.
 _out = Console(width=None if sys.stdout.isatty() else 1_000, soft_wrap=True, highlight=False, markup=False)
@@ -37,6 +39,7 @@ class Benchmark(str, enum.Enum):
 
     condchain = "condchain"
     ccrv = "ccrv"
+    vrex = "vrex"
 
 
 class Domain(str, enum.Enum):
@@ -169,6 +172,21 @@ def audit_score(
         _out.print(table)
 
 
+@vrex_app.command("compare")
+def vrex_compare(
+    runs: Annotated[list[Path], typer.Argument(help="Folders of --output_path; of each model the newest run counts.")],
+) -> None:
+    """Compare models: abilities, gains, difficulty, shared failures, each beside the published figure."""
+    from condchain_tasks.report.vrex_compare import compare, render
+
+    try:
+        comparison = compare(runs)
+    except (ValueError, OSError) as error:
+        _fail(str(error))
+    for table in render(comparison):
+        _out.print(table)
+
+
 @synth_app.command("condchain")
 def synth_condchain(
     out: Annotated[Path, typer.Option(help="Folder to write; must not exist or be empty.")],
@@ -219,6 +237,23 @@ def synth_ccrv(
     _out.print(f"Wrote {n} scenes to {out}. Next: condchain verify {out}")
 
 
+@synth_app.command("vrex")
+def synth_vrex(
+    out: Annotated[Path, typer.Option(help="Folder to write; must not exist or be empty.")],
+    n: Annotated[int, typer.Option(min=1, help="Chains, evenly over the four categories.")] = 40,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same chains.")] = 0,
+    contact_sheet: Annotated[bool, typer.Option("--contact-sheet", help="Pictures beside their chains.")] = False,
+) -> None:
+    """Draw scenes and write chains of questions about them, in the layout that the vrex tasks read."""
+    from condchain_tasks.synth.vrex import write_dataset
+
+    try:
+        write_dataset(out, n=n, seed=seed, contact_sheet=contact_sheet)
+    except (ValueError, OSError) as error:
+        _fail(str(error))
+    _out.print(f"Wrote {n} chains to {out}. Next: condchain verify {out}")
+
+
 @app.command()
 def verify(folder: Annotated[Path, typer.Argument(help="What `condchain synth` wrote.")]) -> None:
     """Check an embedded benchmark against its own facts, derived anew. Exit code 1 on faults."""
@@ -236,6 +271,11 @@ def _verified(folder: Path) -> tuple[tuple[str, ...], str]:
 
         causal = causal_verify.verify_dataset(folder)
         return causal.faults, f"{causal.scenes} scenes with {causal.items} items"
+    if (folder / "facts" / "vrex.json").is_file():
+        from condchain_tasks.synth import vrex_verify
+
+        chains = vrex_verify.verify_dataset(folder)
+        return chains.faults, f"{chains.chains} chains with {chains.steps} steps"
     from condchain_tasks.synth.verify import verify_dataset
 
     report = verify_dataset(folder)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from loguru import logger
 
 from condchain_tasks.response_cache import mend_response_cache
+from condchain_tasks.rounds import add_driver
 from condchain_tasks.task_stages import add_stages
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def manifests() -> list[ModelManifest]:
     index_tasks()
     mend_response_cache()
     add_stages()
+    add_driver()
     return [
         ModelManifest("condchain_sim", simple_class_path="condchain_tasks.models.sim.SimulatedModel"),
     ]

@@ -1,4 +1,4 @@
-"""Mends two faults of lmms-eval's response cache, `--use_cache`.
+"""Mends two faults of lmms-eval's response cache, `--use_cache`, and lets it keep conversations round by round.
 
 It stores the text that API models return for a failed request like a reply, so that a second run is served the
 failure again. And it computes an entry's key once before and once after the model saw the request, while some
@@ -15,6 +15,7 @@ from typing import Any
 
 from loguru import logger
 
+from condchain_tasks.rounds import REQUEST_TYPE, run_rounds
 from condchain_tasks.scorers.replies import is_failed
 
 _MARK = "_condchain_tasks_mended"
@@ -48,8 +49,11 @@ def mend_response_cache() -> None:
         return is_valid(response, request_type) and not any(isinstance(r, str) and is_failed(r) for r in rounds)
 
     @functools.wraps(execute)
-    def execute_on_copies(self: Any, lm: Any, *args: Any, **kwargs: Any) -> list[Any]:
-        return execute(self, _CopyingRequests(lm), *args, **kwargs)
+    def execute_on_copies(self: Any, lm: Any, reqtype: str, requests: list[Any]) -> list[Any]:
+        if reqtype == REQUEST_TYPE:
+            # A conversation is kept when all are over; its rounds are kept one by one, and a broken run goes on.
+            return run_rounds(lm, requests, lambda batch: execute_on_copies(self, lm, "generate_until", batch))
+        return execute(self, _CopyingRequests(lm), reqtype, requests)
 
     ResponseCache._is_valid_response = staticmethod(is_valid_reply)
     ResponseCache.execute = execute_on_copies

@@ -24,10 +24,14 @@ from lmms_eval.tasks import TaskManager
 CELLS = [f"_x{x}_{y}" for x in range(1, 5) for y in ("base", "y1", "y2", "y3", "y4")]
 CONTROLS = ["_textonly", "_textonly_y1", "_oracle_textonly_y1", "_oracle_y1", "_oracle_y2", "_oracle_y4"]
 CONTROLS += ["_cot_a", "_cot_b"]
+OTHER_TEMPLATES = {"ccrv": ["_all"], "vrex": ["_rounds", "_steps"]}
+VREX = ["", "_planning", "_planning_hard", "_planning_blind", "_planning_tf", "_following", "_following_blind"]
+VREX += ["_following_tf", "_direct", "_direct_blind"]
 EXPECTED = {
     name + mini
     for name in [f"condchain{domain}" for domain in ("", "_natural", "_chart", "_gui", "_gui_chrono")]
     + [f"ccrv{part}" for part in ("", *CELLS, *CONTROLS)]
+    + [f"vrex{part}" for part in VREX]
     for mini in ("", "_mini")
 }
 TAGS = {
@@ -154,7 +158,7 @@ def test_failures_are_not_cached(response: Any, kept: bool) -> None:
 
 @pytest.mark.parametrize(
     ("benchmark", "cluster_key"),
-    [("condchain", "pair"), ("ccrv", "image")],
+    [("condchain", "pair"), ("ccrv", "image"), ("vrex", "id")],
 )
 def test_the_yaml_files_follow_the_protocol(benchmark: str, cluster_key: str) -> None:
     folder = plugin.TASKS / benchmark
@@ -167,7 +171,7 @@ def test_the_yaml_files_follow_the_protocol(benchmark: str, cluster_key: str) ->
         if "group" in task:
             continue
         assert task["task"] == path.stem
-        assert task["include"] == ("_all" if path.stem.removesuffix("_mini") == "ccrv" else f"_{benchmark}")
+        assert task["include"] in {f"_{benchmark}", *OTHER_TEMPLATES.get(benchmark, ())}
         assert task["dataset_kwargs"] == f"condchain_tasks.data.harness.{path.stem}"
         assert task["metadata"] == f"condchain_tasks.tasks.{benchmark}.hooks.metadata_{path.stem}"
         assert "class" not in task

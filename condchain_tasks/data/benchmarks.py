@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from condchain_tasks.data import ccrv_tasks, condchain, condchain_source
+from condchain_tasks.data import ccrv_tasks, condchain, condchain_source, vrex_tasks
 from condchain_tasks.data.prepared import Prepared, Reading
 from condchain_tasks.data.sources import Source
 
@@ -31,6 +31,7 @@ class Benchmark:
 BENCHMARKS = {
     "condchain": Benchmark(condchain.load, condchain_source.describe, condchain.parts, condchain.count),
     "ccrv": Benchmark(ccrv_tasks.load, ccrv_tasks.describe, ccrv_tasks.parts, ccrv_tasks.count),
+    "vrex": Benchmark(vrex_tasks.load, vrex_tasks.describe, vrex_tasks.parts, vrex_tasks.count),
 }
 
 

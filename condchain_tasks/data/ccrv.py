@@ -9,12 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import reprlib
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import pyarrow as pa
@@ -22,6 +21,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, TypeAdap
 from pydantic_core import PydanticCustomError
 
 from condchain_tasks.data.errors import DataError
+from condchain_tasks.data.fields import faults_of, inside, not_blank, printable, shown
 from condchain_tasks.data.images import check_image, pictures_under
 from condchain_tasks.data.prepared import Reading, check_inside
 from condchain_tasks.data.records import read_entries
@@ -57,8 +57,6 @@ _MAX_TERMS = 1_000
 _MAX_NODES = 100
 _CONSTRAINT = re.compile(r"(Y[1-4])(?:\..{0,20})?")
 _NUMBER = re.compile(r"(?:(?<!\d)-)?\d+(?:\.\d+)?")
-_SHORT = reprlib.Repr()
-_SHORT.maxstring = _SHORT.maxother = 80
 
 
 @dataclass(frozen=True)
@@ -131,25 +129,6 @@ SCHEMA = pa.schema(
 """Of the rows in Parquet."""
 
 
-def _not_blank(text: str) -> str:
-    if not text.strip():
-        raise PydanticCustomError("blank", "Expected text, found none")
-    return text
-
-
-def _inside(path: str) -> str:
-    place = PurePosixPath(path)
-    if place.is_absolute() or ".." in place.parts:
-        raise PydanticCustomError("path", "Expected a path inside the data folder, without `..`")
-    return _printable(path)
-
-
-def _printable(text: str) -> str:
-    if not text.isprintable():
-        raise PydanticCustomError("printable", "Expected characters that can be printed")
-    return text
-
-
 def _id(value: object) -> str:
     text = str(value) if type(value) is int else value
     if not isinstance(text, str) or not 0 < len(text) <= 100 or not text.isprintable() or set("/\\") & set(text):
@@ -174,15 +153,15 @@ def _four_numbers(value: object) -> object:
 _Number = Annotated[float, Field(allow_inf_nan=False)]
 _NUMBERS = TypeAdapter(Annotated[list[_Number], Field(min_length=4, max_length=4)])
 _Text = Annotated[str, Field(max_length=_MAX_TEXT)]
-_Prose = Annotated[_Text, AfterValidator(_not_blank)]
+_Prose = Annotated[_Text, AfterValidator(not_blank)]
 _Box = Annotated[list[float], BeforeValidator(_four_numbers)]
-_Name = Annotated[str, Field(max_length=80), AfterValidator(_printable)]
+_Name = Annotated[str, Field(max_length=80), AfterValidator(printable)]
 _Questions = Annotated[list[Any], Field(max_length=_MAX_QUESTIONS)]
 
 
 class _Image(BaseModel):
     image_id: Annotated[str, BeforeValidator(_id)]
-    image_path_relative: Annotated[str, Field(max_length=1_000), AfterValidator(_inside)] | None = None
+    image_path_relative: Annotated[str, Field(max_length=1_000), AfterValidator(inside)] | None = None
     primary_cluster: _Text | None = None
     questions: dict[str, _Questions]
 
@@ -370,12 +349,8 @@ class _Reader:
         try:
             return model.model_validate(value, strict=True)
         except ValidationError as error:
-            for one in error.errors(include_url=False, include_context=False):
-                name = ".".join(part for part in (prefix, *map(str, one["loc"])) if part)
-                at = f", field {name[:200]}" if name else ""
-                found = "" if one["type"] == "missing" else f", found {_SHORT.repr(one['input'])}"
-                expected = "Expected a JSON object" if one["type"] == "model_type" else one["msg"]
-                self._fault(f"{place}{at}: {expected}{found}.")
+            for fault in faults_of(error, place, prefix):
+                self._fault(fault)
             return None
 
     def _is_first(self, key: str, y: str, place: str) -> bool:
@@ -414,7 +389,7 @@ class _Reader:
             if entry.value is None:
                 self._fault(f"{entry.place}: {entry.fault}.")
                 continue
-            place = f"{entry.place}, image {_SHORT.repr(entry.value.get('image_id'))}"
+            place = f"{entry.place}, image {shown(entry.value.get('image_id'))}"
             if image := self._validated(_Image, entry.value, place):
                 yield place, image
 

@@ -16,17 +16,17 @@ from lmms_eval.api.model import lmms
 from lmms_eval.api.registry import register_model
 
 from condchain_tasks.data.harness import RunNotPossible
-from condchain_tasks.models import sim_ccrv, sim_condchain
+from condchain_tasks.models import sim_ccrv, sim_condchain, sim_vrex
 
-POLICIES = tuple(dict.fromkeys((*sim_condchain.POLICIES, *sim_ccrv.POLICIES)))
+POLICIES = tuple(dict.fromkeys((*sim_condchain.POLICIES, *sim_ccrv.POLICIES, *sim_vrex.POLICIES)))
 
 
 @register_model("condchain_sim")
 class SimulatedModel(lmms):
     """Answers by a policy: `--model condchain_sim --model_args policy=oracle,accuracy=0.7,seed=0`.
 
-    The policies are those of the benchmark: see `sim_condchain` and `sim_ccrv`. Every random choice depends on the seed
-    and the document alone, so that any number of ranks gives the same replies.
+    The policies are those of the benchmark: see `sim_condchain`, `sim_ccrv`, `sim_vrex`. Every random choice depends on
+    the seed and the document alone, so that any number of ranks gives the same replies.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class SimulatedModel(lmms):
 
     def _reply(self, prompt: str, doc_id: int, task: str, split: str) -> str:
         doc = self.task_dict[task][split][doc_id]
-        for replies in (sim_condchain, sim_ccrv):
+        for replies in (sim_condchain, sim_ccrv, sim_vrex):
             if doc.keys() >= replies.FIELDS:
                 break
         else:

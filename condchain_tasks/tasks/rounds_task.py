@@ -1,0 +1,37 @@
+"""A YAML task whose documents are conversations; see `condchain_tasks.rounds`."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+from lmms_eval.api.instance import Instance
+from lmms_eval.api.reasoning import parse_reasoning_tags_config
+from lmms_eval.api.task import ConfigurableTask
+
+from condchain_tasks.rounds import REQUEST_TYPE, Chain
+
+
+class RoundsTask(ConfigurableTask):
+    """The harness's YAML task, but for the requests: one conversation a document, for any kind of model."""
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        """Reads the task's YAML, which names this class."""
+        super().__init__(config={key: value for key, value in config.items() if key != "class"})
+
+    @abstractmethod
+    def chain(self, doc: dict[str, Any]) -> Chain:
+        """The conversation about a document."""
+
+    def construct_requests(self, doc_id: int, ctx: str, **kwargs: Any) -> Instance:
+        """One conversation as one request; its arguments are those of `rounds.run_rounds`."""
+        # Reasoning is left out of the history by the same tags by which the harness leaves it out of the scores.
+        tags = parse_reasoning_tags_config(
+            cli_value=getattr(getattr(self, "args", None), "reasoning_tags", None),
+            task_value=self.config.reasoning_tags,
+        )
+        metadata = kwargs["metadata"]
+        settings = dict(self.config.generation_kwargs)
+        chain = self.chain(self.task_docs[doc_id])
+        arguments = (ctx, chain, settings, tags, doc_id, self.config.task, metadata["split"])
+        return Instance(request_type=REQUEST_TYPE, arguments=arguments, idx=0, **kwargs)

@@ -1,0 +1,143 @@
+"""What the harness calls for a V-REX task; the work is done by data, prompts, rounds and scorers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from condchain_tasks import __version__, rounds
+from condchain_tasks.data.harness import RunNotPossible, provenance
+from condchain_tasks.data.images import FileImage
+from condchain_tasks.data.vrex_tasks import Variant
+from condchain_tasks.prompts import fingerprint
+from condchain_tasks.scorers.vrex_metrics import linearised_macro_average
+from condchain_tasks.tasks.aggregation import share
+from condchain_tasks.tasks.rounds_task import RoundsTask
+from condchain_tasks.tasks.vrex import chains
+from condchain_tasks.tasks.vrex import tables as _tables
+from condchain_tasks.tasks.vrex.samples import make_record
+
+_METADATA = "metadata_"
+
+
+def __getattr__(name: str) -> dict[str, Any]:
+    """`metadata_TASK`: what goes into the task's results, so that figures can be told to be comparable."""
+    if not name.startswith(_METADATA):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    task = name.removeprefix(_METADATA)
+    try:
+        names = chains.PROMPTS[Variant.of(task).mode]
+        for prompt in names:
+            chains.check_prompt(prompt)
+        wordings = [fingerprint(prompt) for prompt in names]
+    except ValueError as error:  # a PromptError is one
+        raise RunNotPossible(f"{task}: {error}") from error
+    return {"version": 1.0, "condchain_tasks": __version__, "prompts": wordings, "data": provenance(task)}
+
+
+class VrexTask(RoundsTask):
+    """Planning or following: a conversation a sample."""
+
+    def chain(self, doc: dict[str, Any]) -> rounds.Chain:
+        """The conversation about a sample."""
+        return chains.chain_of(doc)
+
+
+def doc_to_text(doc: dict[str, Any]) -> str:
+    """The turn that is to be answered, after the history that the row comes with."""
+    return rounds.text(chains.chain_of(doc), chains.gold_replies(doc))
+
+
+def doc_to_visual(doc: dict[str, Any]) -> list[FileImage]:
+    """The pictures, undecoded."""
+    return chains.visuals(doc)
+
+
+def doc_to_messages(doc: dict[str, Any]) -> list[rounds.Message]:
+    """The same as turns."""
+    return rounds.messages(chains.chain_of(doc), chains.gold_replies(doc))
+
+
+def doc_to_target(doc: dict[str, Any]) -> str:
+    """The right option's letter, of the step that is asked or of the final question."""
+    return chains.letter(doc["steps"][doc["step"] - 1]["gold"])
+
+
+def process_results(doc: dict[str, Any], results: list[str]) -> dict[str, dict[str, Any]]:
+    """Scores the final question, asked alone. See `samples.make_record` for what `final_acc` carries."""
+    record = make_record(doc, results)
+    return {
+        "final_acc": record,
+        "final_acc_lenient": _item(record, record["score_lenient"]),
+        **_health(record),
+    }
+
+
+def process_rounds(doc: dict[str, Any], results: list[str]) -> dict[str, dict[str, Any]]:
+    """Scores a conversation. Every metric has an entry for every sample; some of them without a score."""
+    record = make_record(doc, results)
+    own = {f"ability_{name}": _item(record, None) for name in ("deduction", "guessing", "navigation", "retrieval")}
+    own[f"ability_{record['category']}"] = _item(record, record["ability"])
+    return {
+        "ability": _item(record, record["ability"]),
+        **own,
+        "ability_lenient": _item(record, record["ability_lenient"]),
+        "recovery": _item(record, record["score"] if record["wrong_steps"] else None),
+        "paired_tables": record,
+        **process_results(doc, results),
+    }
+
+
+def process_step(doc: dict[str, Any], results: list[str]) -> dict[str, dict[str, Any]]:
+    """Scores one step after a perfect history."""
+    record = make_record(doc, results)
+    return {
+        "step_acc": record,
+        "step_acc_lenient": _item(record, record["score_lenient"]),
+        "paired_tables": record,
+        **_health(record),
+    }
+
+
+def macro_average(items: list[dict[str, Any]]) -> float | None:
+    """Mean of the categories' means, per cent.
+
+    The harness takes its standard errors from the same list afterwards: its entries are replaced by the samples'
+    linearised shares in the average.
+    """
+    scored = [item for item in items if "score" in item]
+    terms = iter(linearised_macro_average([i["score"] for i in scored], [i["category"] for i in scored]))
+    items[:] = [
+        {"id": item["id"], "category": item["category"]} | ({"score": next(terms)} if "score" in item else {})
+        for item in items
+    ]
+    return share(items)
+
+
+def tables(items: list[dict[str, Any]]) -> dict[str, Any]:
+    """Accuracy by category, by number of wrong steps, by chain length and by step; printed, and kept in the results."""
+    return _kept(items, ("category", "wrong_steps", "length", "step"))
+
+
+def step_tables(items: list[dict[str, Any]]) -> dict[str, Any]:
+    """The same for teacher-forced steps: by category, by chain length and by step."""
+    return _kept(items, ("category", "length", "step"))
+
+
+def _kept(items: list[dict[str, Any]], kinds: tuple[str, ...]) -> dict[str, Any]:
+    found = _tables.tabulate(items, kinds)
+    _tables.print_tables(found)
+    items[:] = [{"id": item["id"]} for item in items]  # a table has no standard error of its own
+    return found
+
+
+def _health(record: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {
+        "compliance": _item(record, record["compliant"]),
+        "no_answer": _item(record, 100.0 * (record["no_answer"] and not record["failed"])),
+        "failed": _item(record, 100.0 * record["failed"]),
+    }
+
+
+def _item(record: dict[str, Any], score: float | None) -> dict[str, Any]:
+    item = {"id": record["id"], "category": record["category"]}
+    return item if score is None else {**item, "score": score}

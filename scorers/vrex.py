@@ -1,0 +1,269 @@
+"""V-REX (arXiv 2512.11995): reading which option a reply chooses, and the ability to plan or to follow.
+
+Two readings stand side by side. The strict one keeps to the official rules, of which some do harm: the article "a"
+is option A, and so is a reply of nothing but punctuation. The lenient one reads what a person would, and nothing where
+a person could not tell.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+import string
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from condchain_tasks.scorers.replies import is_failed
+
+MAX_OPTIONS = 8
+"""Options that a step can have; more than six in the hard set alone."""
+
+_OFFICIAL_OPTIONS = 6
+_CLOSE = 0.75
+_MAX_CLOSE = 500  # characters; the time that difflib takes grows faster than its texts
+_NEAR = 2_000  # characters at either end of a reply: where a person would look
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A choice that was read.
+
+    Attributes:
+        letter: "a" to "f", in the hard set to "h"; "" if there is none. By the strict rules it may lie beyond the
+            options: it is then wrong.
+        rule: The rule that found it, or "none". Strict: "parenthesis", "line", "lone letter", "number", "equal",
+            "contained", "close". Lenient: "stated", "mentioned"; with "contradictory" there is no letter.
+    """
+
+    letter: str
+    rule: str
+
+
+_NOTHING = Choice("", "none")
+
+
+def parse_choice(text: str | None, options: Sequence[str]) -> Choice:
+    """Reads a choice by the official rules; the first that finds one counts.
+
+    1. "parenthesis": the first `(X)`, in either case, anywhere.
+    2. "line": a line that starts with `X.` or `X)` and white space.
+    3. "lone letter": the first letter without another (a to z) beside it, in either case; "e.g." and "i.e." are passed
+       over. This is also the article "a". `answer: x`, which comes next officially, holds such a letter.
+    4. "number": `answer: n`, else the first number that stands alone; 1 is A.
+    5. Against the options, without case, quotes, brackets (a letter in brackets included), punctuation and extra white
+       space: "equal" to one; "contained" in the first that contains the reply or is contained in it, so that a reply
+       of nothing but punctuation is A; "close", the closest match by difflib at 0.75, up to 500 characters.
+
+    Letters reach to F and numbers to 6, whatever the number of options; with more than six options, of which the
+    official rules know nothing, to H and 8.
+
+    Args:
+        text: The reply, of any length.
+        options: The options' texts, at most `MAX_OPTIONS`.
+
+    Returns:
+        The choice as it stands, even if there are fewer options. A reply that is blank or failed has none.
+    """
+    if text is None or is_failed(text):
+        return _NOTHING
+    rules = _HARD if len(options) > _OFFICIAL_OPTIONS else _STANDARD
+    if match := rules.parenthesis.search(text):
+        return Choice(match[1].lower(), "parenthesis")
+    if match := rules.line.search(text):
+        return Choice(match[1].lower(), "line")
+    lower = text.lower()
+    if match := rules.lone_letter.search(lower.replace("e.g.", " ").replace("i.e.", " ")):
+        return Choice(match[1], "lone letter")
+    if match := rules.answer_number.search(lower) or rules.number.search(lower):
+        return Choice(string.ascii_lowercase[int(match[1]) - 1], "number")
+    return _against_options(lower, options)
+
+
+def parse_choice_lenient(text: str | None, options: Sequence[str]) -> Choice:
+    """Reads a choice as a person would.
+
+    "stated": the first or the last line is nothing but a letter, however it is wrapped; the first line starts with one
+    ("(B) because ..."); the text says so ("Answer: B", "the best option is (B)", "I choose B", "so B is correct"); or
+    the reply, its first or its last line is one option's own text. "mentioned": nothing is stated, and only one option
+    is named at all ("option B", `(B)`, `B.` at the start of a line). What names or states two different options is
+    "contradictory", and so is a letter that no option has.
+
+    Args:
+        text: The reply, of any length; of a long one the first and the last 2,000 characters are looked at.
+        options: The options' texts, at most `MAX_OPTIONS`.
+
+    Returns:
+        The choice, always one of the options.
+    """
+    if text is None or is_failed(text):
+        return _NOTHING
+    plain = _plain(text)
+    mentioned = _letters(_MENTION, plain)
+    for rule, letters in (("stated", _stated(plain, mentioned, options)), ("mentioned", set(mentioned))):
+        if letters:
+            letter = letters.pop()
+            one = not letters and letter in string.ascii_lowercase[: len(options)]
+            return Choice(letter, rule) if one else Choice("", "contradictory")
+    return _NOTHING
+
+
+def is_compliant(text: str | None, n_options: int) -> bool:
+    """Whether a reply has the form that was asked for: on the first line only a capital letter in parentheses.
+
+    Args:
+        text: The reply.
+        n_options: The letter must be that of an option, so one of the first `n_options`, at most `MAX_OPTIONS`.
+    """
+    if text is None or is_failed(text):
+        return False
+    first = text.partition("\n")[0].removesuffix("\r")
+    return first in {f"({letter})" for letter in string.ascii_uppercase[: min(n_options, MAX_OPTIONS)]}
+
+
+def ability(chosen: Sequence[object], gold: Sequence[object]) -> float:
+    """The ability to plan or to follow on one sample: the share of intermediate steps with the right choice.
+
+    Args:
+        chosen: The choice at each step but the last, as letters or as numbers; what is no choice equals no gold one.
+            Of a chain that ended early, those steps that were reached.
+        gold: The right choices, in the same form.
+
+    Returns:
+        In 0..1, steps that were not reached being wrong; not a number if there are no steps.
+
+    Raises:
+        ValueError: More steps were chosen than there are.
+    """
+    if len(chosen) > len(gold):
+        raise ValueError(f"Expected a choice for each of {len(gold)} steps, found {len(chosen)}.")
+    return sum(c == g for c, g in zip(chosen, gold, strict=False)) / len(gold) if gold else math.nan
+
+
+# --- the official rules
+
+
+class _Rules:
+    """The first four rules for a number of letters."""
+
+    def __init__(self, letters: int) -> None:
+        lower = f"a-{string.ascii_lowercase[letters - 1]}"
+        self.parenthesis = re.compile(rf"\(([{lower}{lower.upper()}])\)")
+        self.line = re.compile(rf"^([{lower}{lower.upper()}])[.)]\s", re.MULTILINE)
+        # A pattern that starts with a set of characters is searched faster than one that starts with a condition.
+        self.lone_letter = re.compile(rf"([{lower}])(?<![a-z][{lower}])(?![a-z])")
+        self.number = re.compile(rf"([1-{letters}])(?<!\w[1-{letters}])(?!\w)")
+        self.answer_number = re.compile(rf"answer:\s*([1-{letters}])(?!\w)")
+
+
+_STANDARD, _HARD = _Rules(_OFFICIAL_OPTIONS), _Rules(MAX_OPTIONS)
+
+_LETTER_IN_BRACKETS = re.compile(r"[(\[{][a-z][)\]}]")
+_QUOTES = "‘’‚“”„«»‹›"
+_PUNCTUATION = str.maketrans("", "", string.punctuation + _QUOTES)
+
+
+def _against_options(reply: str, options: Sequence[str]) -> Choice:
+    text, texts = _normal(reply), [_normal(option) for option in options]
+    if text in texts:
+        return _numbered(texts.index(text), "equal")
+    for number, option in enumerate(texts):
+        if text in option or option in text:
+            return _numbered(number, "contained")
+    if len(text) <= _MAX_CLOSE:
+        short = [option for option in texts if len(option) <= _MAX_CLOSE]
+        for option in difflib.get_close_matches(text, short, n=1, cutoff=_CLOSE):
+            return _numbered(texts.index(option), "close")
+    return _NOTHING
+
+
+def _normal(text: str) -> str:
+    return " ".join(_LETTER_IN_BRACKETS.sub(" ", text.lower()).translate(_PUNCTUATION).split())
+
+
+def _numbered(number: int, rule: str) -> Choice:
+    return Choice(string.ascii_lowercase[number], rule)
+
+
+# --- the lenient reading
+
+_WRAPPED = re.compile(
+    r"\\boxed\{\s*(?:\\text\{)?\(?([A-Ha-h])\)?\}{1,2}"
+    r"|\*\*\s*[(\[]?([A-Ha-h])[)\]]?[.:]?\s*\*\*"
+    r"|\[([A-Ha-h])\]"
+    r"|\(\s*([A-Ha-h])\s*\)"
+)
+_MARKDOWN = str.maketrans("", "", "*`")
+_OUTER = string.punctuation + string.whitespace + _QUOTES + "。、"
+
+# A bare capital letter is a letter of an option, but "A" and lower-case letters may be words: what follows tells.
+_LETTER = r"(?:\(([A-Ha-h])\)|([B-H])(?![\w'’])|([Aa]|[b-h])(?=\s*(?:[^\w\s'’-]|\n|\Z)| (?:because|since|as|is)\b))"
+_NO_OTHER = r"(?!\s*(?:,|/|&|or\b|and\b)\s*(?:\([A-Ha-h]\)|[A-H](?![\w'’])))"
+
+_BARE = re.compile(r"(?:(?:option|choice|answer)\W{1,5})?([a-h])", re.IGNORECASE)
+_LEAD = re.compile(
+    r"\W{0,5}(?:(?i:option|choice|answer)\W{1,5})?"
+    r"(?:(?<!\w)\(([A-Ha-h])\)|(?<!\w)([A-Ha-h])[.):](?=\s|\Z)|(?<!\w)([A-H])(?=\s+(?:because|since|as)\b))(?!\s+is\b)"
+    + _NO_OTHER
+)
+_SAYS = re.compile(
+    r"(?i:\banswer(?:\s+is)?\s*[:=]"
+    r"|\b(?:answer|choice|option|question|letter)\s+(?:is|would\s+be|should\s+be|must\s+be)\b\s*:?"
+    r"|\bI(?:\s+would|\s+will|['’]d|['’]ll)?\s+(?:choose|pick|select|go\s+with)\b)"
+    r"\s*(?i:(?:the\s+)?(?:option|choice|letter|answer)\s+)?" + _LETTER + _NO_OTHER
+)
+_IS_RIGHT = re.compile(
+    r"(?:\(([A-Ha-h])\)|(?<![\w'’])([A-H]))(?=\s+is\s+(?:the\s+)?(?:answer|right|correct|best|most\s+helpful)\b)"
+)
+_MENTION = re.compile(
+    r"(?<![A-Za-z0-9])\(([A-Ha-h])\)"
+    r"|^([A-Ha-h])[.):](?=\s|\Z)"
+    r"|\b(?i:option|choice)\s+(?:([A-H])(?![\w'’])|([a-h])(?=\s*(?:[^\w\s'’-]|\n|\Z)))",
+    re.MULTILINE,
+)
+_INTRODUCTION = re.compile(
+    r"(?:(?:so|thus|therefore|hence),?\s+)?(?:(?:the|my)\s+)?(?:(?:final|correct|right|best)\s+)?answer"
+    r"(?:\s+is\b|\s*[:=])+\s*",
+    re.IGNORECASE,
+)
+
+
+def _plain(text: str) -> str:
+    """Both ends of a reply in plain characters, lines that are not blank, single spaces; a wrapped letter is (X)."""
+    ends = text if len(text) <= 2 * _NEAR else f"{text[:_NEAR]} … {text[-_NEAR:]}"
+    wrapped = _WRAPPED.sub(lambda match: f"({match[match.lastindex or 0]})", unicodedata.normalize("NFKC", ends))
+    lines = (" ".join(line.split()) for line in wrapped.translate(_MARKDOWN).splitlines())
+    return "\n".join(line for line in lines if line)
+
+
+def _letters(pattern: re.Pattern[str], text: str) -> list[str]:
+    """The letters that a pattern finds, in order, each once."""
+    return list(dict.fromkeys(match[match.lastindex or 0].lower() for match in pattern.finditer(text)))
+
+
+def _stated(plain: str, mentioned: Sequence[str], options: Sequence[str]) -> set[str]:
+    lines = plain.splitlines() or [""]
+    first, last = lines[0], lines[-1]
+    own = [plain, first, last]
+    stated = {bare[1].lower() for line in (first, last) if (bare := _BARE.fullmatch(line.strip(_OUTER)))}
+    stated.update(_letters(_SAYS, plain), _letters(_IS_RIGHT, plain))
+    repeats_all = "".join(mentioned) == string.ascii_lowercase[: len(options)]
+    if not repeats_all and (lead := _LEAD.match(first)):
+        stated.add(lead[lead.lastindex or 0].lower())
+        own.append(first[lead.end() :])
+    return stated.union(_own_texts(own, options))
+
+
+def _own_texts(texts: Iterable[str], options: Sequence[str]) -> Iterator[str]:
+    """The letters of the options whose own text stands alone, with or without "the answer is" before it."""
+    known = [_bare_text(_plain(option)) for option in options]
+    for text in texts:
+        for said in {_bare_text(text), _bare_text(_INTRODUCTION.sub("", text, count=1))}:
+            # A single letter names an option rather than being its text.
+            if said and known.count(said) == 1 and not _BARE.fullmatch(said):
+                yield string.ascii_lowercase[known.index(said)]
+
+
+def _bare_text(text: str) -> str:
+    return " ".join(text.casefold().split()).strip(" .:'\"" + _QUOTES)
