@@ -105,13 +105,14 @@ def check(
 @app.command()
 def judge(
     run: Annotated[Path, typer.Argument(help="The folder of --output_path, or one file of samples.")],
+    again: Annotated[bool, typer.Option("--again", help="Judge anew what another judge has judged.")] = False,
 ) -> None:
-    """Add the verdicts that a ccrv run lacks, from its sample log and without inference. The old files stay."""
+    """Add the verdicts that ccrv runs lack, from their sample logs and without inference. The old files stay."""
     from condchain_tasks.data.harness import RunNotPossible
     from condchain_tasks.tasks.ccrv.rejudge import rejudge
 
     try:
-        done = rejudge(run)
+        done = rejudge(run, again)
     except (ValueError, OSError, RunNotPossible) as error:
         _fail(str(error))
     if not done:
@@ -276,11 +277,11 @@ def _verified(folder: Path) -> tuple[tuple[str, ...], str]:
 
         chains = vrex_verify.verify_dataset(folder)
         return chains.faults, f"{chains.chains} chains with {chains.steps} steps"
+    if not (folder / "facts").is_dir():
+        return (f"{folder} is no embedded benchmark: `condchain synth` writes a folder facts into it.",), "nothing"
     from condchain_tasks.synth.verify import verify_dataset
 
     report = verify_dataset(folder)
-    if not report.chains and not report.faults:
-        return (f"{folder} holds no embedded benchmark.",), "nothing"
     return report.faults, f"{report.chains} chains"
 
 

@@ -2,7 +2,7 @@
 
 lmms-eval scores replies one document at a time, in four threads, and has no place where a task could ask a judge
 about all of them with a concurrency of its own, or look at its judge before any request is sent. A task whose
-`process_results` is a `StagedScoring` gets both.
+`process_results` is a `StagedScoring` gets both. Here, too, replies are made fit for the sample log.
 """
 
 from __future__ import annotations
@@ -74,11 +74,14 @@ def add_stages() -> None:
     @functools.wraps(build)
     def build_all_requests(self: Any, *args: Any, **kwargs: Any) -> None:
         if isinstance(scoring := self.config.process_results, StagedScoring):
-            scoring.before_requests(self.args if hasattr(self, "args") else None)
+            scoring.before_requests(getattr(self, "args", None))
         build(self, *args, **kwargs)
 
     @functools.wraps(filters)
     def apply_filters(self: Any) -> Any:
+        if _is_ours(self):
+            for instance in self.instances:
+                instance.resps = [_encodable(reply) for reply in instance.resps]
         done = filters(self)
         if isinstance(scoring := self.config.process_results, StagedScoring):
             # The harness takes the reasoning out of a reply only when it scores it.
@@ -101,3 +104,14 @@ def add_stages() -> None:
     ConfigurableTask.build_all_requests = build_all_requests
     ConfigurableTask.apply_filters = apply_filters
     setattr(ConfigurableTask, _MARK, True)
+
+
+def _is_ours(task: Any) -> bool:
+    return str(getattr(task.config.process_results, "__module__", "")).startswith("condchain_tasks.")
+
+
+def _encodable(reply: Any) -> Any:
+    """A reply that can be written: at half a character lmms-eval gives up a task's sample log in the middle."""
+    if isinstance(reply, list):
+        return [_encodable(one) for one in reply]
+    return reply.encode("utf-8", "replace").decode("utf-8") if isinstance(reply, str) else reply

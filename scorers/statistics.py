@@ -26,7 +26,7 @@ def clustered_standard_error(values: Sequence[float], clusters: Sequence[Hashabl
 
     Returns:
         In the unit of the values; with a cluster for each value the plain standard error, and not a number below two
-        values.
+        clusters, which tell nothing of how clusters differ.
 
     Raises:
         ValueError: There are not as many clusters as values.
@@ -34,7 +34,7 @@ def clustered_standard_error(values: Sequence[float], clusters: Sequence[Hashabl
     n = len(values)
     if len(clusters) != n:
         raise ValueError(f"Each value has one cluster: expected {n} clusters, found {len(clusters)}.")
-    if n < 2:
+    if len(set(clusters)) < 2:
         return math.nan
     center = mean(values)
     deviations = [value - center for value in values]

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -259,3 +259,113 @@ def test_killed_while_judging_and_started_again_it_asks_for_the_rest(tmp_path: P
     results, _ = saved(tmp_path / "run")
     assert results["results"]["ccrv_mini"]["dcr,none"] == 100
     assert results["results"]["ccrv_mini"]["missing,none"] == 0
+
+
+@pytest.fixture
+def logged(judge: ChatServer, tmp_path: Path) -> Callable[..., Path]:
+    """Writes a run of tasks without a judge, in lmms-eval's own files."""
+
+    def write(tasks: list[str], date: str = "20260101_000000", **arguments: Any) -> Path:
+        from lmms_eval.loggers import EvaluationTracker
+
+        model = os.environ.pop("CCRV_JUDGE")
+        os.environ["CCRV_JUDGE"] = arguments.pop("judge", "none")
+        tracker = EvaluationTracker(output_path=str(tmp_path / "runs"))
+        results = evaluate(tasks, evaluation_tracker=tracker, **{"model_args": "policy=oracle", **arguments})
+        samples = results.pop("samples")
+        tracker.save_results_aggregated(results=results, samples=samples, datetime_str=date)
+        for task in tasks:
+            tracker.save_results_samples(task_name=task, samples=samples[task])
+        os.environ["CCRV_JUDGE"] = model
+        return tmp_path / "runs"
+
+    return write
+
+
+def judge_run(run: Path, *options: str) -> str:
+    done = CliRunner().invoke(app, ["judge", str(run), *options])
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_judging_one_file_hides_no_other_task_and_every_run_is_judged(
+    judge: ChatServer, logged: Callable[..., Path]
+) -> None:
+    run = logged(["ccrv_x1_base_mini", "ccrv_x1_y1_mini"])
+    logged(["ccrv_x2_y1_mini"], date="20260102_000000")
+    (one,) = run.rglob("*_samples_ccrv_x1_y1_mini.jsonl")
+    assert "20 samples judged" in judge_run(one)
+    asked = len(judge.requests)
+    output = judge_run(run)
+    assert output.count("20 samples judged, 0 still lack a verdict") == 2
+    assert len(judge.requests) - asked in (40, 41)  # the verdicts that were there are kept
+    assert "No verdict is missing." in judge_run(run)
+    first = json.loads(max(run.rglob("20260101*-judged-*_results.json")).read_text())
+    for task in ("ccrv_x1_base_mini", "ccrv_x1_y1_mini"):
+        assert first["results"][task]["dcr,none"] == 100
+        assert first["configs"][task]["metadata"]["judge"]["model"] == os.environ["CCRV_JUDGE"]
+
+
+def test_another_judges_verdicts_are_not_mixed_in_and_its_failures_leave_nothing_of_the_old_scores(
+    judge: ChatServer, logged: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = logged(["ccrv_x1_y1_mini"])
+    judge_run(run)
+    monkeypatch.setenv("CCRV_JUDGE", "another")
+    refused = CliRunner().invoke(app, ["judge", str(run)])
+    assert refused.exit_code == 2
+    assert "was judged by facts-" in refused.output and "--again" in refused.output
+
+    def answer(request: dict[str, Any]) -> Reply:
+        asked = "BEGIN reply" in request["messages"][0]["content"]
+        return Reply("no verdict" if asked else '{"reasoning": "", "csr": 1}')
+
+    with chat_server(answer) as other:
+        monkeypatch.setenv("OPENAI_API_URL", other.url)
+        assert "20 samples judged, 20 still lack a verdict" in judge_run(run, "--again")
+    results = json.loads(max(run.rglob("*-judged-*_results.json"), key=lambda p: p.stat().st_mtime_ns).read_text())
+    found = results["results"]["ccrv_x1_y1_mini"]
+    assert [found[f"{metric},none"] for metric in ("l1", "dcr", "edcr")] == [None] * 3
+    assert (found["csr,none"], found["missing,none"]) == (100, 100)
+
+
+def test_a_log_that_was_cut_short_is_not_judged(judge: ChatServer, logged: Callable[..., Path]) -> None:
+    run = logged(["ccrv_x1_y1_mini"])
+    (log,) = run.rglob("*_samples_*.jsonl")
+    log.write_text("".join(log.read_text().splitlines(keepends=True)[:7]))
+    done = CliRunner().invoke(app, ["judge", str(run)])
+    assert done.exit_code == 2
+    assert "has 7 of 20 samples: the log was cut short" in done.output
+    assert not judge.requests
+
+
+def test_judging_that_was_killed_before_its_results_is_done_again(
+    judge: ChatServer, logged: Callable[..., Path]
+) -> None:
+    run = logged(["ccrv_x1_y1_mini"])
+    judge_run(run)
+    (results,) = run.rglob("*-judged-*_results.json")
+    results.unlink()
+    asked = len(judge.requests)
+    assert "20 samples judged, 0 still lack" in judge_run(run)
+    assert len(judge.requests) == asked  # all of it was in the cache
+
+
+def test_half_characters_in_a_reply_do_not_cut_the_log_short(judge: ChatServer, logged: Callable[..., Path]) -> None:
+    with chat_server(lambda _: Reply("\ud800 The lamp hangs.")) as model:
+        arguments = f"model_version=local,base_url={model.url},api_key=none,num_concurrent=1,max_retries=1"
+        run = logged(["ccrv_x1_y1_mini"], model="openai", model_args=arguments)
+    (log,) = run.rglob("*_samples_*.jsonl")
+    assert len(log.read_text().splitlines()) == 20
+    assert json.loads(log.read_text().splitlines()[0])["filtered_resps"] == "? The lamp hangs."
+
+
+def test_a_judges_folder_that_cannot_be_used_ends_the_run_with_a_sentence(
+    judge: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load("ccrv_mini")
+    monkeypatch.setattr("condchain_tasks.judging.cache.cache_root", lambda: tmp_path / "cache")
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / "judge").write_text("a file where a folder should be")
+    with pytest.raises(RunNotPossible, match="cannot be used"):
+        evaluate("ccrv_x1_y1_mini")

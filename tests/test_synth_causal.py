@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from condchain_tasks.data.ccrv import BASELINE, CONSTRAINED, PICTURES, read
+from condchain_tasks.data.ccrv import BASELINE_FILE, CONSTRAINED_FILE, PICTURES, read
 from condchain_tasks.data.sources import Source
 from condchain_tasks.synth import causal_art, causal_graph, causal_questions, causal_records
 from condchain_tasks.synth.causal import write_dataset
@@ -325,20 +325,21 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_layout(root: Path) -> None:
     pictures = {f"{PICTURES}/{1_000_001 + k}.jpg" for k in range(3)}
-    assert content(root).keys() == {BASELINE, CONSTRAINED, "facts/ccrv.json"} | pictures
+    assert content(root).keys() == {BASELINE_FILE, CONSTRAINED_FILE, "facts/ccrv.json"} | pictures
     for picture in pictures:
         with Image.open(root / picture) as image:
             assert (image.format, image.size) == ("JPEG", (640, 480))
     reading = read(Source(root, "folder"))
     assert not reading.faults
-    assert set(reading.remarks) == {"Y1 questions that state the nodes' boxes as xyxy"}
+    assert not reading.remarks
+    assert reading.counts == {"Y1 questions that state the nodes' boxes as xyxy": 24}
     assert Counter((row.x, row.y) for row in reading.rows) == {
         (f"X{x}", y): 6 for x in range(1, 5) for y in ("base", "Y1", "Y2", "Y3", "Y4")
     }
 
 
 def test_official_fields(root: Path) -> None:
-    image: dict[str, Any] = json.loads((root / CONSTRAINED).read_text(encoding="utf-8"))[0]
+    image: dict[str, Any] = json.loads((root / CONSTRAINED_FILE).read_text(encoding="utf-8"))[0]
     assert image["image_id"] == "1000001"
     assert image["image_path_relative"] == "ICCR/VG_images_test/1000001.jpg"
     assert list(image["questions"]) == ["X1_discovery", "X2_prediction", "X3_diagnosis", "X4_intervention"]
@@ -378,7 +379,7 @@ def test_the_same_again_and_independent_of_n(root: Path, tmp_path: Path) -> None
     write_dataset(tmp_path / "less", n=2, seed=4)
     write_dataset(tmp_path / "other", n=2, seed=5)
     assert content(tmp_path / "again") == content(root)
-    for name in (BASELINE, CONSTRAINED):
+    for name in (BASELINE_FILE, CONSTRAINED_FILE):
         three, two, other = (
             json.loads((folder / name).read_text(encoding="utf-8"))
             for folder in (root, tmp_path / "less", tmp_path / "other")
@@ -390,14 +391,14 @@ def test_the_same_again_and_independent_of_n(root: Path, tmp_path: Path) -> None
 
 def test_every_kind_occurs_before_one_occurs_again(tmp_path: Path) -> None:
     write_dataset(tmp_path / "out", n=len(KINDS), seed=1)
-    images = json.loads((tmp_path / "out" / BASELINE).read_text(encoding="utf-8"))
+    images = json.loads((tmp_path / "out" / BASELINE_FILE).read_text(encoding="utf-8"))
     assert sorted(image["primary_cluster"] for image in images) == sorted(KINDS)
 
 
 def test_contact_sheet(tmp_path: Path) -> None:
     write_dataset(tmp_path / "out", n=1, contact_sheet=True)
     page = (tmp_path / "out" / "contact_sheet" / "ccrv.html").read_text(encoding="utf-8")
-    image = json.loads((tmp_path / "out" / CONSTRAINED).read_text(encoding="utf-8"))[0]
+    image = json.loads((tmp_path / "out" / CONSTRAINED_FILE).read_text(encoding="utf-8"))[0]
     assert 'src="../VG_images_test/1000001.jpg"' in page
     for questions in image["questions"].values():
         for question in questions:

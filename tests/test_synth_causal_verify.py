@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from PIL import Image, ImageDraw
 
-from condchain_tasks.data.ccrv import BASELINE, CONSTRAINED, DIMENSIONS, PICTURES
+from condchain_tasks.data.ccrv import BASELINE_FILE, CONSTRAINED_FILE, DIMENSIONS, PICTURES
 from condchain_tasks.synth.causal import write_dataset
 from condchain_tasks.synth.causal_kinds import KINDS
 from condchain_tasks.synth.causal_verify import holds, verify_dataset
@@ -85,7 +85,7 @@ def test_sound_datasets(seed: int, tmp_path: Path) -> None:
 
 
 def test_another_writer_of_json(root: Path) -> None:
-    for name in (BASELINE, CONSTRAINED, FACTS):
+    for name in (BASELINE_FILE, CONSTRAINED_FILE, FACTS):
         (root / name).write_text(json.dumps(load(root, name)), encoding="utf-8")
     assert verify_dataset(root).faults == ()
 
@@ -122,7 +122,7 @@ def test_a_box_that_differs_between_facts_and_records(root: Path) -> None:
     def move(records: Any) -> None:
         form_of(records, "X1", "Y2")["constraint_spec"]["target_bbox_xyxy"][0] += 1
 
-    change(root, CONSTRAINED, move)
+    change(root, CONSTRAINED_FILE, move)
     expect(root, "X1_discovery.0.main_set_versions.1.constraint_spec.target_bbox_xyxy.0", "follows from the facts")
 
 
@@ -160,22 +160,22 @@ def test_a_picture_that_is_missing(root: Path) -> None:
 
 
 def test_a_form_that_is_missing(root: Path) -> None:
-    change(root, CONSTRAINED, lambda records: question_of(records, "X2")["main_set_versions"].pop(2))
+    change(root, CONSTRAINED_FILE, lambda records: question_of(records, "X2")["main_set_versions"].pop(2))
     expect(root, "1000001/X2/0, Y3: there is no such item")
 
 
 def test_a_question_that_is_missing(root: Path) -> None:
-    change(root, BASELINE, lambda records: records[0]["questions"]["X4_intervention"].pop())
+    change(root, BASELINE_FILE, lambda records: records[0]["questions"]["X4_intervention"].pop())
     expect(root, "1000001/X4/1, base: there is no such item")
 
 
 def test_an_item_that_occurs_twice(root: Path) -> None:
-    change(root, CONSTRAINED, lambda records: records.append(records[0]))
+    change(root, CONSTRAINED_FILE, lambda records: records.append(records[0]))
     expect(root, "occurs twice")
 
 
 def test_a_question_that_is_asked_twice(root: Path) -> None:
-    for name in (BASELINE, CONSTRAINED):
+    for name in (BASELINE_FILE, CONSTRAINED_FILE):
         change(root, name, lambda records: question_of(records, "X1").update(question_text=asked(records)))
     expect(root, "is asked 2 times")
 
@@ -209,7 +209,7 @@ def test_a_kind_that_is_not_known(root: Path) -> None:
 # --- answers and the graph ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [BASELINE, CONSTRAINED])
+@pytest.mark.parametrize("name", [BASELINE_FILE, CONSTRAINED_FILE])
 def test_fields_that_do_not_follow_from_the_facts(root: Path, name: str) -> None:
     def alter(records: Any) -> None:
         question = question_of(records, "X3", 1)
@@ -231,7 +231,7 @@ def test_forms_that_do_not_follow_from_the_facts(root: Path) -> None:
         for y in ("Y1", "Y2", "Y3", "Y4"):
             form_of(records, "X4", y)["constraint_name"] = "Something else"
 
-    change(root, CONSTRAINED, alter)
+    change(root, CONSTRAINED_FILE, alter)
     faults = faults_of(root)
     for place in range(4):
         field = f"questions.X4_intervention.0.main_set_versions.{place}.constraint_name"
@@ -242,7 +242,7 @@ def test_a_reference_with_another_outcome(root: Path) -> None:
     def reverse(records: Any) -> None:
         question_of(records, "X4").update(ground_truth_answer="It would turn into gold.")
 
-    for name in (BASELINE, CONSTRAINED):
+    for name in (BASELINE_FILE, CONSTRAINED_FILE):
         change(root, name, reverse)
     expect(root, "1000001/X4/0, base", "does not tell what the graph yields")
     expect(root, "1000001/X4/0, base", "l3: none of its phrases occurs in the reference")
@@ -259,7 +259,7 @@ def test_a_reference_that_tells_the_opposite_too(root: Path) -> None:
         (other,) = (event for event in events if event not in plain(question["ground_truth_answer"], facts))
         question["ground_truth_answer"] += f" The {thing['name']} would {other}."
 
-    for name in (BASELINE, CONSTRAINED):
+    for name in (BASELINE_FILE, CONSTRAINED_FILE):
         change(root, name, reverse)
     expect(root, "1000001/X4/0, base", "tells the opposite of what the graph yields")
 
@@ -331,7 +331,7 @@ def test_a_plural_that_is_not_forbidden(root: Path) -> None:
     def allow(records: Any) -> None:
         form_of(records, "X1", "Y1")["constraint_spec"]["forbidden_terms"].remove(plural)
 
-    change(root, CONSTRAINED, allow)
+    change(root, CONSTRAINED_FILE, allow)
     expect(root, "1000001/X1/0, Y1: forbidden_terms", repr(plural), "is missing")
 
 
@@ -343,7 +343,7 @@ def test_a_synonym_that_a_text_uses_and_that_is_not_forbidden(root: Path) -> Non
         form_of(records, "X1", "Y1")["constraint_spec"]["forbidden_terms"].remove(synonym)
         question_of(records, "X1")["rationale"] += f" That is the {synonym}."
 
-    change(root, CONSTRAINED, allow)
+    change(root, CONSTRAINED_FILE, allow)
     expect(root, "1000001/X1/0, Y1: forbidden_terms", repr(synonym), "is missing")
 
 
@@ -356,7 +356,7 @@ def test_a_name_where_symbols_are_asked_for(root: Path, field: str, what: str) -
     def tell(records: Any) -> None:
         form_of(records, "X2", "Y1")[field] += f" I mean the {name}."
 
-    change(root, CONSTRAINED, tell)
+    change(root, CONSTRAINED_FILE, tell)
     expect(root, f"1000001/X2/0, Y1: the {what} does not satisfy the constraint", name)
 
 
@@ -365,13 +365,13 @@ def test_a_coordinate_outside_the_box(root: Path) -> None:
         form = form_of(records, "X1", "Y2")
         form["adapted_ground_truth"] = "Coordinate: -50, -50\n" + form["adapted_ground_truth"].split("\n")[1]
 
-    change(root, CONSTRAINED, move)
+    change(root, CONSTRAINED_FILE, move)
     expect(root, "1000001/X1/0, Y2: the adapted answer does not satisfy the constraint")
 
 
 def test_a_short_answer_that_is_long(root: Path) -> None:
     long = "one two three four five six seven eight nine"
-    change(root, CONSTRAINED, lambda records: form_of(records, "X1", "Y4").update(adapted_ground_truth=long))
+    change(root, CONSTRAINED_FILE, lambda records: form_of(records, "X1", "Y4").update(adapted_ground_truth=long))
     expect(root, "1000001/X1/0, Y4: the adapted answer does not satisfy the constraint")
 
 
@@ -379,7 +379,7 @@ def test_a_limit_that_asks_for_nothing(root: Path) -> None:
     def loosen(records: Any) -> None:
         form_of(records, "X1", "Y4")["constraint_spec"].update(allowed_max_words=500, forbid_punctuation=False)
 
-    change(root, CONSTRAINED, loosen)
+    change(root, CONSTRAINED_FILE, loosen)
     expect(root, "1000001/X1/0, Y4", "the limit asks for nothing")
 
 
@@ -398,7 +398,7 @@ def test_a_premise_that_is_not_the_claim(root: Path) -> None:
     def replace(records: Any) -> None:
         form_of(records, "X1", "Y3")["constraint_spec"]["false_premise"] = "The moon is square."
 
-    change(root, CONSTRAINED, replace)
+    change(root, CONSTRAINED_FILE, replace)
     expect(root, "1000001/X1/0, Y3: false_premise: 'The moon is square.' is not the claim")
     expect(root, "1000001/X1/0, Y3: false_premise: the question does not state it")
 
@@ -456,7 +456,7 @@ def test_layers() -> None:
 
 
 def test_files_that_cannot_be_read(root: Path) -> None:
-    for name in (BASELINE, CONSTRAINED, FACTS):
+    for name in (BASELINE_FILE, CONSTRAINED_FILE, FACTS):
         original = (root / name).read_bytes()
         for text in ("[]", "{", "\x00", '{"scenes": 3}'):
             (root / name).write_text(text, encoding="utf-8")

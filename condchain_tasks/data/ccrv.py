@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -27,8 +27,8 @@ from condchain_tasks.data.prepared import Reading, check_inside
 from condchain_tasks.data.records import read_entries
 from condchain_tasks.data.sources import Source
 
-BASELINE = "benchmark_with_rubrics_top100.json"
-CONSTRAINED = "benchmark_main_set_with_rubrics_top100.json"
+BASELINE_FILE = "benchmark_with_rubrics_top100.json"
+CONSTRAINED_FILE = "benchmark_main_set_with_rubrics_top100.json"
 PICTURES = "VG_images_test"
 
 DIMENSIONS = {
@@ -230,7 +230,12 @@ class _Symbolization(_Spec):
             yield "Y1 items without a forbidden term, which any reply satisfies", ""
         for name, node in self.symbol_map.items():
             yield from _box_oddities(f"symbol_map.{name}.bbox", node.bbox_xyxy, node.bbox_xywh, size)
-        yield _stated(question, list(self.symbol_map.values())), ""
+        if not self.symbol_map:
+            yield "Y1 items without a symbol map, by which a judge would know what the symbols stand for", ""
+
+    def wording(self, question: str) -> str:
+        """How the question states the nodes' boxes, which bears on how well a model can find them."""
+        return _stated(question, list(self.symbol_map.values()))
 
 
 class _Grounding(_Spec):
@@ -324,14 +329,15 @@ class _Reader:
         self._source = source
         self._faults: list[str] = []
         self._remarks: defaultdict[str, list[str]] = defaultdict(list)
+        self._counts: Counter[str] = Counter()
         self._pictures: dict[str, _Picture | None] = {}  # None: a fault
         self._bases: dict[str, _BaselineQuestion | None] = {}
         self._places: dict[str, str] = {}  # of each key, where it was first seen
         self._items: dict[tuple[str, str], str] = {}  # of each key and setting
 
     def read(self) -> Reading:
-        baseline = list(self._questions(BASELINE))
-        constrained = list(self._questions(CONSTRAINED))
+        baseline = list(self._questions(BASELINE_FILE))
+        constrained = list(self._questions(CONSTRAINED_FILE))
         rows = [*self._baseline_rows(baseline), *self._constrained_rows(constrained)]
         order = {image_id: number for number, image_id in enumerate(self._pictures)}
         rows.sort(key=lambda row: (order[row.image_id], row.x, int(row.key.rpartition("/")[2]), SETTINGS.index(row.y)))
@@ -339,7 +345,7 @@ class _Reader:
         if not rows and not self._faults:
             self._fault(f"{self._source.root} has no questions. {HOW_TO_GET}")
         remarks = {kind: tuple(places) for kind, places in self._remarks.items()}
-        return Reading(tuple(rows), self._digest(rows), tuple(self._faults), remarks)
+        return Reading(tuple(rows), self._digest(rows), tuple(self._faults), remarks, dict(self._counts))
 
     def _fault(self, message: str) -> None:
         self._faults.append(str(DataError(message)))
@@ -368,7 +374,7 @@ class _Reader:
                 self._remarks["dimensions that are none of X1 to X4, left out"].append(f"{place}, {unknown[:80]!r}")
             for dimension, x in DIMENSIONS.items():
                 values = image.questions.get(dimension, [])
-                if name == BASELINE and len(values) != 2:
+                if name == BASELINE_FILE and len(values) != 2:
                     self._remarks["dimensions that do not have two questions"].append(f"{place}, {x}: {len(values)}")
                 for index, value in enumerate(values):
                     at = f"{place}, {x}, index {index}"
@@ -503,6 +509,8 @@ class _Reader:
             return None
         if found.key not in self._bases:
             self._remarks["constrained items without their baseline question"].append(place)
+        if isinstance(spec, _Symbolization):
+            self._counts[spec.wording(form.constrained_question)] += 1
         for kind, more in spec.oddities(form.constrained_question, (picture.width, picture.height)):
             self._remarks[kind].append(place + more)
         return replace(
@@ -575,7 +583,7 @@ def _xywh(xyxy: list[float]) -> list[float]:
 
 
 def _stated(question: str, nodes: list[_Node]) -> str:
-    """How a question states its nodes' boxes: a kind of remark.
+    """How a question states its nodes' boxes, in words.
 
     Any four numbers of the text that follow each other may be a box. A box that reads the same both ways, as one at
     the origin does, tells nothing.

@@ -9,7 +9,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from condchain_tasks.data import prepared
-from condchain_tasks.data.ccrv import BASELINE, CONSTRAINED, HOW_TO_GET, PICTURES, SCHEMA, SETTINGS, Row, read
+from condchain_tasks.data.ccrv import (
+    BASELINE_FILE,
+    CONSTRAINED_FILE,
+    DIMENSIONS,
+    HOW_TO_GET,
+    PICTURES,
+    SCHEMA,
+    SETTINGS,
+    Row,
+    read,
+)
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.data.prepared import Files, Prepared, Reading
 from condchain_tasks.data.sources import Source, describe_embedded, embedded, named_by
@@ -20,7 +30,7 @@ MINI_SCENES = 10
 """Pictures of the embedded benchmark."""
 
 _MINI_SEED = 20_260_401
-_XS = ("X1", "X2", "X3", "X4")
+_XS = tuple(DIMENSIONS.values())
 _CELL = re.compile(r"x([1-4])_(base|y[1-4])")
 
 
@@ -98,7 +108,7 @@ def load(task: str) -> tuple[Source, Prepared]:
 
     return source, prepared.prepare(
         f"ccrv/{subset.name}",
-        Files((root / BASELINE, root / CONSTRAINED), root / PICTURES),
+        Files((root / BASELINE_FILE, root / CONSTRAINED_FILE), root / PICTURES),
         SCHEMA,
         read_subset,
         check=f"condchain data check ccrv {root}",
@@ -112,7 +122,7 @@ def describe(task: str) -> tuple[str, str]:
     folder = os.environ.get(DATA)
     if not folder:
         return f"folder, {DATA}", f"missing: set {DATA}"
-    there = all((Path(folder).expanduser() / name).is_file() for name in (BASELINE, CONSTRAINED))
+    there = all((Path(folder).expanduser() / name).is_file() for name in (BASELINE_FILE, CONSTRAINED_FILE))
     return f"{DATA}={folder}", "there" if there else "its two JSON files are not there"
 
 
@@ -125,7 +135,9 @@ def count(reading: Reading) -> str:
     """How much a reading holds."""
     baseline = sum(row.y == "base" for row in reading.rows)
     pictures = len({row.image for row in reading.rows})
-    return f"{pictures} pictures, {baseline} baseline and {len(reading.rows) - baseline} constrained items"
+    lines = [f"{number} {kind}" for kind, number in sorted(reading.counts.items())]
+    lines.append(f"{pictures} pictures, {baseline} baseline and {len(reading.rows) - baseline} constrained items")
+    return "\n  ".join(lines)
 
 
 def _official() -> Source:

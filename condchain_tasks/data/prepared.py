@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +31,14 @@ class Reading:
             not depend on where the data lies.
         faults: What keeps the data from being used, each with file, record and field.
         remarks: What can be scored all the same: kind of remark -> where.
+        counts: What is as it is meant, and worth knowing: kind -> how often.
     """
 
     rows: tuple[Any, ...]
     sha256: str
     faults: tuple[str, ...]
     remarks: dict[str, tuple[str, ...]]
+    counts: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

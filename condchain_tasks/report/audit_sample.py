@@ -17,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.report.audit import ID, KEY, KEY_FILE, SHEET, VERDICTS, Binary, Dimension, Judged, Setting
-from condchain_tasks.report.runs import SampleFile, read_samples, sample_files
+from condchain_tasks.report.runs import SampleFile, read_samples, reply_of, sample_files
 from condchain_tasks.tasks.ccrv.samples import record_of
 
 MAX_CELL = 16_000
@@ -215,7 +215,7 @@ def _replies(file: SampleFile) -> Iterator[_Reply]:
             continue
         place = f"{file.path}, sample {number}, key {str(found['key'])[:_MAX_QUOTED]!r}"
         record = _validated(found, place)
-        yield _Reply(file, record, "" if record.failed else _text(sample, place))
+        yield _Reply(file, record, "" if record.failed else reply_of(sample, place))
 
 
 def _validated(record: Mapping[str, Any], place: str) -> _Record:
@@ -227,14 +227,6 @@ def _validated(record: Mapping[str, Any], place: str) -> _Record:
         raise DataError(
             f"{place}, field {first['loc'][0]}: {first['msg']}{found}. Was the sample logged by a ccrv task?"
         ) from error
-
-
-def _text(sample: Mapping[str, Any], place: str) -> str:
-    found = sample.get("filtered_resps")
-    reply = found[0] if isinstance(found, list) and len(found) == 1 else found
-    if not isinstance(reply, str):
-        raise DataError(f"{place}, field filtered_resps: expected one text, found {str(found)[:_MAX_QUOTED]!r}.")
-    return reply
 
 
 def _stratified(replies: Sequence[_Reply], n: int, rng: random.Random) -> list[_Reply]:

@@ -12,6 +12,9 @@ from typing import Any
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.data.records import read_entries
 
+JUDGED = "-judged-"
+"""In the date of what `condchain judge` wrote: behind the date of the run, and before when it was judged."""
+
 _SAMPLES = re.compile(r"(?P<date>.+?)_samples_(?P<task>\w+)\.jsonl")
 _MAX_RESULTS_BYTES = 200_000_000
 
@@ -34,6 +37,11 @@ class SampleFile:
     def results(self) -> Path:
         """Where the run's results are, if it came to an end."""
         return self.path.with_name(f"{self.date}_results.json")
+
+    @property
+    def run(self) -> tuple[Path, str]:
+        """What identifies the run, whether it was judged later or not: the folder and the run's own date."""
+        return self.path.parent, self.date.partition(JUDGED)[0]
 
     @property
     def model(self) -> str:
@@ -74,6 +82,38 @@ def read_samples(file: SampleFile) -> Iterator[dict[str, Any]]:
         if entry.value is None:
             raise DataError(f"{entry.place}: {entry.fault}. Was the run killed while it wrote?")
         yield entry.value
+
+
+def reply_of(sample: dict[str, Any], place: str) -> str:
+    """The one reply of a sample.
+
+    Args:
+        sample: A line of the sample log.
+        place: Where it stands, for the message.
+
+    Raises:
+        DataError: There is none, or there are several.
+    """
+    reply = sample.get("filtered_resps")
+    reply = reply[0] if isinstance(reply, list) and len(reply) == 1 else reply
+    if not isinstance(reply, str):
+        raise DataError(f"{place}, field filtered_resps: expected one text, found {str(reply)[:80]!r}.")
+    return reply
+
+
+def expected_samples(results: dict[str, Any], task: str) -> int | None:
+    """How many samples a task's log has if it is whole; None if the results do not say.
+
+    Args:
+        results: Of the run.
+        task: The task's name.
+    """
+    sizes = results.get("n-samples", {}).get(task, {})
+    whole, effective = sizes.get("original"), sizes.get("effective")
+    if not isinstance(whole, int) or not isinstance(effective, int):
+        return None
+    offset = results.get("config", {}).get("offset")
+    return min(effective, whole - (offset if isinstance(offset, int) else 0))
 
 
 def read_results(path: Path) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import shutil
 from pathlib import Path
 from random import Random
 
-from condchain_tasks.data.ccrv import BASELINE, CONSTRAINED, PICTURES
+from condchain_tasks.data.ccrv import BASELINE_FILE, CONSTRAINED_FILE, PICTURES
 from condchain_tasks.synth import causal_records as records
 from condchain_tasks.synth.causal_art import draw
 from condchain_tasks.synth.causal_kinds import KINDS
@@ -65,7 +65,7 @@ def _write(root: Path, n: int, seed: int) -> list[SceneFacts]:
         scene = KINDS[_kind(seed, number)](Random(stream))
         scenes.append(records.scene_facts(scene, image_id, stream))
         draw(scene.drawing).save(root / PICTURES / f"{image_id}.jpg", quality=92)
-    for name, constrained in ((BASELINE, False), (CONSTRAINED, True)):
+    for name, constrained in ((BASELINE_FILE, False), (CONSTRAINED_FILE, True)):
         content = [records.record(facts, constrained) for facts in scenes]
         (root / name).write_text(records.dump(content), encoding="utf-8", newline="\n")
     known = {key: item for facts in scenes for key, item in records.items(facts).items()}

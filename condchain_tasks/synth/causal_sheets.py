@@ -9,7 +9,7 @@ from typing import Any
 
 from jinja2 import Environment
 
-from condchain_tasks.data.ccrv import CONSTRAINED, PICTURES
+from condchain_tasks.data.ccrv import CONSTRAINED_FILE, PICTURES
 from condchain_tasks.synth.causal_art import HEIGHT, WIDTH
 from condchain_tasks.synth.causal_records import SceneFacts
 
@@ -49,7 +49,7 @@ pre { font: inherit; white-space: pre-wrap; margin: 0 0 8px } .answer { color: #
 
 def write_contact_sheet(root: Path, scenes: Sequence[SceneFacts]) -> None:
     """Writes `contact_sheet/ccrv.html` into a dataset's folder, whose other files are there already."""
-    records: list[Mapping[str, Any]] = json.loads((root / CONSTRAINED).read_text(encoding="utf-8"))
+    records: list[Mapping[str, Any]] = json.loads((root / CONSTRAINED_FILE).read_text(encoding="utf-8"))
     page = Environment(autoescape=True).from_string(_PAGE)
     text = page.render(scenes=list(zip(scenes, records, strict=True)), pictures=PICTURES, width=WIDTH, height=HEIGHT)
     (root / "contact_sheet").mkdir()

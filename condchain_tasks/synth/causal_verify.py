@@ -18,7 +18,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from condchain_tasks.data.ccrv import BASELINE, CONSTRAINED, PICTURES, SETTINGS, Row, read
+from condchain_tasks.data.ccrv import BASELINE_FILE, CONSTRAINED_FILE, PICTURES, SETTINGS, Row, read
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.data.prepared import check_inside
 from condchain_tasks.data.records import MAX_FILE_BYTES, read_entries
@@ -33,9 +33,6 @@ from condchain_tasks.synth.causal_pictures import picture_faults
 from condchain_tasks.synth.causal_questions import Ask, Layers
 from condchain_tasks.synth.causal_records import FACTS, Facts, ItemFacts, SceneFacts
 from condchain_tasks.synth.causal_scenes import Scene
-
-_AS_MEANT = "Y1 questions that state the nodes' boxes as xyxy"
-"""The one remark of the reader that is no oddity here."""
 
 _NOTHING = "Nothing here touches anything else, and nothing changes."
 _DENIED = "The premise is false: the picture contradicts it."
@@ -68,11 +65,11 @@ def verify_dataset(root: Path) -> Report:
     try:
         facts = _facts(root)
         reading = read(Source(root.absolute(), "folder"))
-        files = {name: _records(root / name) for name in (BASELINE, CONSTRAINED)}
+        files = {name: _records(root / name) for name in (BASELINE_FILE, CONSTRAINED_FILE)}
     except DataError as error:
         return Report(0, 0, (str(error),))
     faults = list(reading.faults)
-    faults += [f"{place}: {kind}" for kind, places in reading.remarks.items() if kind != _AS_MEANT for place in places]
+    faults += [f"{place}: {kind}" for kind, places in reading.remarks.items() for place in places]
     rows = {(row.key, row.y): row for row in reading.rows}
     faults += _set_faults(facts, rows.keys(), files)
     known = [scene for scene in facts.scenes if scene.kind in KINDS]
@@ -170,7 +167,7 @@ def _scene_faults(
     except OSError as error:
         yield f"the picture {path} cannot be decoded: {error}"
     try:
-        for name, constrained in ((BASELINE, False), (CONSTRAINED, True)):
+        for name, constrained in ((BASELINE_FILE, False), (CONSTRAINED_FILE, True)):
             expected = json.loads(json.dumps(records.record(scene, constrained)))
             differences = list(_differences(expected, files[name].get(scene.image_id)))
             yield from (f"{name}: {difference}" for difference in differences[:_MAX_DIFFERENCES])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,12 +13,19 @@ from typing import Any
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.judging.ccrv import asks
 from condchain_tasks.judging.verdicts import CsrVerdict, DcrVerdict, Missing, Verdict
-from condchain_tasks.report.runs import SampleFile, read_results, read_samples, sample_files
+from condchain_tasks.report.runs import (
+    JUDGED,
+    SampleFile,
+    expected_samples,
+    read_results,
+    read_samples,
+    reply_of,
+    sample_files,
+)
 from condchain_tasks.tasks.ccrv import verdicts
 from condchain_tasks.tasks.ccrv.samples import make_record, metrics, paired_metrics, record_of
 
 _HERE = Path(__file__).parent
-_JUDGED = "-judged-"
 _FILTER = "none"  # the harness's name for no filter
 
 
@@ -56,19 +63,32 @@ class _Sample:
     kept: dict[str, Verdict]
 
 
-def rejudge(run: Path) -> list[Judged]:
-    """Judges what a run's samples lack, and writes new files beside the old ones, which stay as they are.
+@dataclass(frozen=True)
+class _Log:
+    """The samples of one task in one run, and the run's results."""
 
-    Verdicts that the same judge gave are kept; those of another judge are given anew.
+    file: SampleFile
+    results: dict[str, Any]
+    samples: tuple[_Sample, ...]
+
+    @property
+    def lacking(self) -> list[_Sample]:
+        """Samples without a verdict that they need."""
+        return [sample for sample in self.samples if sample.kept.keys() != _needed(sample)]
+
+
+def rejudge(run: Path, again: bool = False) -> list[Judged]:
+    """Judges what runs lack, and writes new files beside the old ones, which stay as they are.
 
     Args:
-        run: A folder, such as that of `--output_path`, or one file of samples. Of each model the newest run is taken.
+        run: A folder, such as that of `--output_path`, or one file of samples.
+        again: Also judge anew what another judge has judged. A run never has the verdicts of two judges.
 
     Returns:
-        One entry for each run that lacked verdicts.
+        One entry for each run that lacked verdicts, and all their tasks in it.
 
     Raises:
-        DataError: There is no such run, judging is off, or a file cannot be used.
+        DataError: There is no such run, judging is off, a log is not whole, or a run was judged by another judge.
     """
     judge = verdicts.describe_judge()
     if not verdicts.judging():
@@ -76,60 +96,85 @@ def rejudge(run: Path) -> list[Judged]:
     files = [file for file in sample_files(run) if file.task.startswith("ccrv")]
     if not files:
         raise DataError(f"{run} holds samples of other benchmarks only: a judge is asked about ccrv tasks.")
-    newest: dict[Path, str] = {file.path.parent: file.date for file in files}
+    # Of each run and task the newest file: the run's own, or what an earlier judging came to its end with.
+    newest = {(*file.run, file.task): file for file in files if JUDGED not in file.date or file.results.is_file()}
+    logs = [_read_log(file, judge, again) for file in newest.values()]
     verdicts.check_judge(None)
-    done = [
-        _rejudge_run([file for file in files if (file.path.parent, file.date) == (folder, date)], judge)
-        for folder, date in newest.items()
-    ]
-    return [judged for judged in done if judged is not None]
+    done = []
+    for identity in dict.fromkeys(log.file.run for log in logs):
+        of_run = [log for log in logs if log.file.run == identity]
+        if any(log.lacking for log in of_run):
+            done.append(_rejudge_run(of_run, judge))
+    return done
 
 
-def _rejudge_run(files: Sequence[SampleFile], judge: dict[str, Any]) -> Judged | None:
-    results = read_results(files[0].results)
+def _rejudge_run(logs: Sequence[_Log], judge: dict[str, Any]) -> Judged:
+    folder, date = logs[0].file.run
     # It sorts after the run that it belongs to, and before that model's next run.
-    date = f"{files[0].date.partition(_JUDGED)[0]}{_JUDGED}{datetime.now(timezone.utc):%Y%m%d_%H%M%S_%f}"
-    asked = missing = 0
-    tasks: dict[str, list[dict[str, Any]]] = {}
-    for file in files:
-        same_judge = _judge_of(results, file.task) == judge
-        samples = [_read(file, line, same_judge) for line in read_samples(file)]
-        lacking = [sample for sample in samples if sample.kept.keys() != _needed(sample)]
-        verdicts.ask_all([(sample.record, sample.reply) for sample in lacking])
-        records = [_judged(sample) for sample in samples]
-        asked += len(lacking)
+    new = f"{date}{JUDGED}{datetime.now():%Y%m%d_%H%M%S_%f}"
+    missing = 0
+    merged: dict[str, Any] = {}
+    texts: dict[str, str] = {}
+    for log in logs:
+        verdicts.ask_all([(sample.record, sample.reply) for sample in log.lacking])
+        records = [_judged(sample) for sample in log.samples]
         missing += sum(bool(record["missing"]) for record in records)
-        score = paired_metrics if file.task.removesuffix("_mini") == "ccrv" else metrics
-        tasks[file.task] = [{**sample.line, **score(record)} for sample, record in zip(samples, records, strict=True)]
-    if not asked:
-        return None
-    for task, lines in tasks.items():
-        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-        _write(files[0].path.with_name(f"{date}_samples_{task}.jsonl"), text)
-        results.setdefault("results", {}).setdefault(task, {}).update(_aggregate(task, lines))
-        results.setdefault("configs", {}).setdefault(task, {}).setdefault("metadata", {})["judge"] = judge
-    results["judged"] = {"run": files[0].date, "tasks": sorted(tasks)}
-    path = files[0].path.with_name(f"{date}_results.json")
-    _write(path, json.dumps(results, indent=2, ensure_ascii=False))
-    return Judged(path, results, asked, missing)
+        score = paired_metrics if _has_all_items(log.file.task) else metrics
+        lines = [{**sample.line, **score(record)} for sample, record in zip(log.samples, records, strict=True)]
+        texts[log.file.task] = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+        merged = {**log.results, **merged}
+        for part in ("results", "configs"):
+            merged[part] = {**log.results.get(part, {}), **merged.get(part, {})}
+        merged["results"][log.file.task] = {
+            **merged["results"].get(log.file.task, {}),
+            **_aggregate(log.file.task, lines),
+        }
+        config = merged["configs"].get(log.file.task, {})
+        merged["configs"][log.file.task] = {**config, "metadata": {**config.get("metadata", {}), "judge": judge}}
+    merged["judged"] = {"run": date, "tasks": sorted(texts)}
+    for task, text in texts.items():
+        _write(folder / f"{new}_samples_{task}.jsonl", text)
+    results = folder / f"{new}_results.json"
+    _write(results, json.dumps(merged, indent=2, ensure_ascii=False))
+    return Judged(results, merged, sum(len(log.lacking) for log in logs), missing)
 
 
-def _read(file: SampleFile, line: dict[str, Any], same_judge: bool) -> _Sample:
-    record = record_of(line)
-    reply = line.get("filtered_resps")
-    reply = reply[0] if isinstance(reply, list) and len(reply) == 1 else reply
-    if record is None or not isinstance(reply, str):
+def _read_log(file: SampleFile, judge: dict[str, Any], again: bool) -> _Log:
+    results = read_results(file.results)
+    before = results.get("configs", {}).get(file.task, {}).get("metadata", {}).get("judge")
+    lines = list(read_samples(file))
+    if (expected := expected_samples(results, file.task)) not in (None, len(lines)):
         raise DataError(
-            f"{file.path}, doc_id {line.get('doc_id')!r}: expected one reply and a record under dcr. Was it written by "
-            "another version of this package?"
+            f"{file.path} has {len(lines)} of {expected} samples: the log was cut short, and figures from it would not "
+            "be those of the run. Run it again; with --use_cache that costs nothing."
         )
+    has_verdicts = not isinstance(before, dict) or before.get("model") != "none"
+    if has_verdicts and before != judge and not again:
+        name = before.get("model") if isinstance(before, dict) else "another version of this package"
+        raise DataError(
+            f"{file.path} was judged by {name}, or with other prompts, and CCRV_JUDGE is {judge['model']}. Set it to "
+            "that judge, or judge everything anew with --again."
+        )
+    return _Log(file, results, tuple(_read(file, line, keep=before == judge) for line in lines))
+
+
+def _read(file: SampleFile, line: dict[str, Any], keep: bool) -> _Sample:
+    place = f"{file.path}, doc_id {line.get('doc_id')!r}"
+    record, reply = record_of(line), reply_of(line, place)
+    if record is None:
+        raise DataError(f"{place}: expected a record under dcr. Was it written by another version of this package?")
     kept: dict[str, Verdict] = {}
-    if same_judge and "dcr" not in record["missing"] and not record["failed"]:
+    if keep and "dcr" not in record["missing"] and not record["failed"]:
         reasoning, layers = record["dcr_reasoning"], {name: record[name] for name in ("r1", "r2", "r3")}
         kept["dcr"] = DcrVerdict(reasoning=reasoning, **layers)
-    if same_judge and record["y"] == "Y3" and "csr" not in record["missing"] and not record["failed"]:
+    if keep and record["y"] == "Y3" and "csr" not in record["missing"] and not record["failed"]:
         kept["csr"] = CsrVerdict(reasoning=record["csr_reason"], csr=record["csr"])
     return _Sample(line, record, reply, kept)
+
+
+def _has_all_items(task: str) -> bool:
+    """Whether a task is the one with all items, whose template and metrics are others than a cell's."""
+    return task.removesuffix("_mini") == "ccrv"
 
 
 def _needed(sample: _Sample) -> set[str]:
@@ -143,16 +188,12 @@ def _judged(sample: _Sample) -> dict[str, Any]:
     return make_record(sample.record, sample.reply, given)
 
 
-def _judge_of(results: dict[str, Any], task: str) -> object:
-    return results.get("configs", {}).get(task, {}).get("metadata", {}).get("judge")
-
-
 def _aggregate(task: str, lines: list[dict[str, Any]]) -> dict[str, Any]:
     """A task's results from its samples, by the harness's own code and the task's own YAML."""
     from lmms_eval.evaluator_utils import TaskOutput
     from lmms_eval.utils import load_yaml_config
 
-    template = "_all" if task.removesuffix("_mini") == "ccrv" else "_ccrv"
+    template = "_all" if _has_all_items(task) else "_ccrv"
     config = load_yaml_config(str(_HERE / template), mode="full")
     aggregations = {metric["metric"]: metric["aggregation"] for metric in config["metric_list"]}
     output = TaskOutput(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
+from condchain_tasks.data.ccrv import Row
 from condchain_tasks.judging.verdicts import CsrVerdict, DcrVerdict, Missing, Verdict
 from condchain_tasks.scorers.ccrv import (
     Check,
@@ -18,7 +20,7 @@ from condchain_tasks.scorers.replies import is_failed
 
 Verdicts = Mapping[str, Verdict | Missing]
 
-_NOT_LOGGED = ("images",)
+_LOGGED = tuple(field.name for field in fields(Row) if field.name != "images")
 
 
 def make_record(doc: Mapping[str, Any], reply: str, verdicts: Verdicts) -> dict[str, Any]:
@@ -34,7 +36,7 @@ def make_record(doc: Mapping[str, Any], reply: str, verdicts: Verdicts) -> dict[
         per cent; absent if missing), `dcr_reasoning`, `csr`, `csr_reason`, `csr_reading`, `csr_raw_pixel`, `failed`,
         `no_answer`, `missing` (the kinds of verdicts that could not be had).
     """
-    record = {key: value for key, value in doc.items() if key not in _NOT_LOGGED}
+    record: dict[str, Any] = {name: doc[name] for name in _LOGGED}  # a record of an earlier run has its scores beside
     failed = is_failed(reply)
     record |= {
         "failed": failed,

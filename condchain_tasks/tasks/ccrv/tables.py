@@ -8,14 +8,12 @@ from rich.console import Console
 from rich.panel import Panel
 from rich.table import Table
 
-from condchain_tasks.scorers.ccrv_tables import Row
+from condchain_tasks.scorers.ccrv_tables import DIMENSIONS, SETTINGS, Row
 
-_XS = ("X1", "X2", "X3", "X4")
-_YS = ("Y1", "Y2", "Y3", "Y4")
 _MATRICES = {
     "dcr": "DCR, causal quality",
     "csr": "CSR, constraint satisfaction (not comparable between the Y settings)",
-    "edcr": "eDCR, causal quality of replies that satisfy their constraint",
+    "edcr": "eDCR, DCR where the constraint is satisfied, else 0",
 }
 _CAVEAT = (
     "Per cent. Y3 counts the marking of the false premise in both DCR and CSR. A cell without any verdict reads –."
@@ -28,10 +26,10 @@ def print_matrices(rows: Sequence[Row]) -> None:
     console = Console()
     for column, title in _MATRICES.items():
         table = Table(title=title, title_justify="left")
-        settings = ("base", *_YS) if column == "dcr" else _YS
+        settings = SETTINGS if column == "dcr" else SETTINGS[1:]
         for name in ("", *settings, "all Y"):
             table.add_column(name, justify="right")
-        for x in (*_XS, ""):
+        for x in (*DIMENSIONS, ""):
             values = [_value(rows, x, y, column) for y in (*settings, "")]
             table.add_row(x or "all X", *values)
         console.print(table)

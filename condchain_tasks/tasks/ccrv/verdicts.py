@@ -56,11 +56,10 @@ def check_judge(command_line: Any) -> None:
     Raises:
         RunNotPossible: There is no such judge.
     """
-    session = _session()
-    if session is None or not is_first_rank() or getattr(command_line, "launcher_args", None):
-        return
     try:
-        _checked_once(session.judge)
+        session = _session()
+        if session is not None and is_first_rank() and not getattr(command_line, "launcher_args", None):
+            _checked_once(session.judge)
     except ValueError as error:
         raise RunNotPossible(str(error)) from error
 
