@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -19,12 +20,14 @@ from condchain_tasks.data.errors import DataError
 from condchain_tasks.judging.batch import judge_all
 from condchain_tasks.judging.cache import VerdictCache, judge_folder
 from condchain_tasks.judging.ccrv import Ask, asks
-from condchain_tasks.judging.judge import Counts, Judge
+from condchain_tasks.judging.counts import Counts
+from condchain_tasks.judging.judge import Judge
 from condchain_tasks.judging.settings import JudgeSettings
 from condchain_tasks.judging.verdicts import CsrVerdict, DcrVerdict, Missing
 
 DCR = '{"reasoning": "fine", "r1": 1, "r2": 1, "r3": 0}'
 VERDICT = DcrVerdict(reasoning="fine", r1=1, r2=1, r3=0)
+RUBRIC = {"rubric_l1": "a", "rubric_l2": "b", "rubric_l3": "c"}
 FORK = multiprocessing.get_context("fork")  # a fresh interpreter would import the harness for 10 s
 
 
@@ -36,8 +39,11 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def questions(number: int) -> list[Ask]:
-    row = {"y": "base", "rubric_l1": "a", "rubric_l2": "b", "rubric_l3": "c"}
-    return [ask for n in range(number) for ask in asks(row, f"Reply {n}.")]
+    return [ask for n in range(number) for ask in asks({"y": "base", **RUBRIC}, f"Reply {n}.")]
+
+
+def more_questions(number: int, name: str) -> list[Ask]:
+    return [ask for n in range(number) for ask in asks({"y": "base", **RUBRIC}, f"Reply {n}, {name}.")]
 
 
 def a_judge(concurrency: int = 4) -> Judge:
@@ -134,11 +140,63 @@ def test_a_judge_that_is_gone_is_not_asked_to_the_end(
     with chat_server(lambda _: Reply(status=400)) as server:
         at(server, monkeypatch)
         outcomes = judge_all(questions(100), judge, VerdictCache(tmp_path))
-    assert len(outcomes) == 100
-    assert all(isinstance(outcome, Missing) for outcome in outcomes.values())
-    assert 20 <= len(server.requests) <= 30
-    assert judge.counts.missing >= 100 - 4
-    assert any("the others are not asked, after 20 in a row without a verdict" in line for line in warnings)
+        assert len(outcomes) == 100
+        assert all(isinstance(outcome, Missing) for outcome in outcomes.values())
+        assert 20 <= len(server.requests) <= 30
+        assert judge.counts.missing == 100
+        (warning,) = warnings
+        assert "asks were given up: 20 in a row without a verdict (the last: HTTPError: HTTP 400" in warning
+
+        asked = len(server.requests)  # the next time, one probe tells
+        outcomes = judge_all(more_questions(50, "next"), judge, VerdictCache(tmp_path))
+        assert len(outcomes) == 50
+        assert all(isinstance(outcome, Missing) for outcome in outcomes.values())
+        assert len(server.requests) - asked == 1
+        assert judge.counts.missing == 150
+        assert "49 asks were given up: it was given up before" in warnings[1]
+
+
+def test_a_judge_that_is_back_is_asked_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    is_back = threading.Event()
+    judge = a_judge()
+    with chat_server(lambda _: Reply(DCR) if is_back.is_set() else Reply(status=400)) as server:
+        at(server, monkeypatch)
+        judge_all(questions(100), judge, VerdictCache(tmp_path))
+        is_back.set()
+        assert judge_all(questions(100), judge, VerdictCache(tmp_path)) == {ask.key: VERDICT for ask in questions(100)}
+        is_back.clear()
+        asked = len(server.requests)
+        judge_all(more_questions(100, "later"), judge, VerdictCache(tmp_path))
+    assert len(server.requests) - asked >= 20  # it had patience again
+
+
+@pytest.mark.parametrize("silence", [0.0, 5.0])
+def test_patience_is_bounded_in_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warnings: list[str], silence: float
+) -> None:
+    """One ask at a time, each with attempts for an hour: the first does not even come to its end."""
+    judge = Judge(
+        JudgeSettings("local", concurrency=1, timeout_s=0.1, attempts=10_000, most_wait_s=0.3, patience_s=0.8)
+    )
+    with chat_server(lambda _: Reply(status=500, delay_s=silence)) as server:
+        at(server, monkeypatch)
+        first, *others = questions(30)
+        outcomes = judge_all([first, *others], judge, VerdictCache(tmp_path))
+        assert 5 <= len(server.requests) <= 30
+    assert len(outcomes) == judge.counts.missing == 30
+    symptom = "timed out" if silence else "HTTP 500"
+    tried = outcomes[first.key]
+    assert isinstance(tried, Missing) and symptom in tried.reason
+    for ask in others:
+        assert "calls without a verdict" in str(outcomes[ask.key]) and symptom in str(outcomes[ask.key])
+    assert len(warnings) == 1
+
+
+def test_slow_verdicts_are_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    judge = Judge(JudgeSettings("local", concurrency=1, timeout_s=5, patience_s=0.2))
+    with chat_server(lambda _: Reply(DCR, delay_s=0.5)) as server:
+        at(server, monkeypatch)
+        assert judge_all(questions(2), judge, VerdictCache(tmp_path)) == {ask.key: VERDICT for ask in questions(2)}
 
 
 def _judge_everything(number: int, folder: Path, interrupted_code: int = 0) -> None:
@@ -269,6 +327,28 @@ def test_a_full_disk_is_one_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         cache.put(key(number), "dcr", VERDICT)
     assert len(warnings) == 1
     assert all(cache.get(key(number), "dcr") == VERDICT for number in range(3))
+
+
+def test_a_verdict_that_cannot_be_written_is_one_warning(tmp_path: Path, warnings: list[str]) -> None:
+    cache = VerdictCache(tmp_path)
+    unsafe = CsrVerdict.model_construct(reasoning="\ud800", csr=1)
+    cache.put(key(0), "csr", unsafe)
+    cache.put(key(1), "dcr", VERDICT)
+    assert len(warnings) == 1
+    assert (cache.get(key(0), "csr"), cache.get(key(1), "dcr")) == (unsafe, VERDICT)
+
+
+def test_half_a_surrogate_pair_in_a_judges_words_is_kept_as_a_question_mark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warnings: list[str]
+) -> None:
+    (ask,) = questions(1)
+    with chat_server(lambda _: Reply(DCR.replace("fine", "half \\ud800 pair"))) as server:
+        at(server, monkeypatch)
+        judge_all([ask], a_judge(), VerdictCache(tmp_path))
+    kept = VerdictCache(tmp_path).get(ask.key, "dcr")
+    assert kept is not None
+    assert kept.reasoning == "half ? pair"
+    assert warnings == []
 
 
 def test_a_folder_that_cannot_be_used(tmp_path: Path) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -14,7 +16,8 @@ from chat_server import ChatServer, Reply, chat_server
 
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.judging.ccrv import Ask, asks
-from condchain_tasks.judging.judge import Counts, Judge
+from condchain_tasks.judging.counts import Counts
+from condchain_tasks.judging.judge import Judge
 from condchain_tasks.judging.providers import quiet_providers
 from condchain_tasks.judging.settings import JudgeSettings
 from condchain_tasks.judging.verdicts import CsrVerdict, DcrVerdict, Missing
@@ -186,6 +189,143 @@ def test_every_kind_of_local_server(serving: Any, monkeypatch: pytest.MonkeyPatc
         monkeypatch.delenv("OPENAI_API_KEY")
         assert ask_once(judge, constraint) == CsrVerdict(reasoning="rejects it", csr=1)
     assert judge.counts == Counts(calls=2, retries=1, input_tokens=7, output_tokens=3)
+
+
+@contextmanager
+def raw_server(*bodies: str) -> Iterator[str]:
+    """Answers HTTP 200 with these bodies one after the other, the last one for ever; gives its address."""
+    left = list(bodies)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            data = (left.pop(0) if len(left) > 1 else left[0]).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+        thread.join()
+
+
+def answer(content: Any, **more: Any) -> str:
+    return json.dumps({"choices": [{"message": {"content": content}, "finish_reason": "length"}]} | more)
+
+
+def connect_to(url: str, monkeypatch: pytest.MonkeyPatch, api_type: str) -> Judge:
+    for name in ("OPENAI_API_URL", "AZURE_ENDPOINT", "LLM_JUDGE_URL"):
+        monkeypatch.setenv(name, url)
+    monkeypatch.setenv("AZURE_API_KEY", SECRET)
+    if api_type != "openai":
+        monkeypatch.delenv("OPENAI_API_KEY")
+    return Judge(replace(FAST, api_type=api_type))
+
+
+@pytest.mark.parametrize("api_type", ["openai", "azure", "local"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        answer(DCR),  # no model, no usage
+        answer(DCR, model=None, usage=None),
+        answer(DCR, model=["m"], usage={"prompt_tokens": "7", "completion_tokens": None}),
+        answer([{"type": "text", "text": DCR[:20]}, {"type": "text", "text": DCR[20:]}]),
+        answer(
+            [{"type": "thinking", "thinking": [], "text": "{"}, {"type": "text", "text": DCR}, None, {"type": "text"}]
+        ),
+    ],
+)
+def test_odd_answers_hold_a_verdict(monkeypatch: pytest.MonkeyPatch, api_type: str, body: str) -> None:
+    from lmms_eval.models.model_utils.usage_metrics import reset_usage_metrics, summarize_usage_metrics
+
+    reset_usage_metrics()
+    with raw_server(body) as url:
+        judge = connect_to(url, monkeypatch, api_type)
+        assert ask_once(judge) == VERDICT
+    assert judge.counts == Counts(calls=1)
+    assert summarize_usage_metrics().get("total", {"total_tokens": 0})["total_tokens"] == 0
+
+
+@pytest.mark.parametrize("api_type", ["openai", "azure", "local"])
+@pytest.mark.parametrize(
+    "body", ["<html>\n<h1>502 Bad\tGateway</h1>", "", "[]", '{"error": "502 Bad Gateway"}', "[" * 200_000]
+)
+def test_a_body_that_is_no_answer_is_tried_again(monkeypatch: pytest.MonkeyPatch, api_type: str, body: str) -> None:
+    with raw_server(body, body, answer(DCR), body) as url:
+        judge = connect_to(url, monkeypatch, api_type)
+        assert ask_once(judge) == VERDICT
+        assert judge.counts.retries == 2
+        outcome = ask_once(judge)
+    assert isinstance(outcome, Missing)
+    assert outcome.reason.startswith("UnreadableAnswer: HTTP 200, but the body holds no answer:")
+    assert "502 Bad Gateway" in outcome.reason or "502" not in body
+    assert len(outcome.reason) <= 300
+
+
+def test_a_web_page_at_the_address_is_found_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    with raw_server(f"<html>Welcome, {SECRET}!") as url:
+        judge = connect_to(url, monkeypatch, "openai")
+        with pytest.raises(DataError, match=r"<html>Welcome, \(key\)!.*OPENAI_API_URL, now"):
+            judge.check()
+
+
+@pytest.mark.parametrize("content", [None, {"text": "x"}, 7, "", []])
+def test_an_answer_without_text_says_why(monkeypatch: pytest.MonkeyPatch, content: Any) -> None:
+    from lmms_eval.models.model_utils.usage_metrics import reset_usage_metrics, summarize_usage_metrics
+
+    reset_usage_metrics()
+    with raw_server(answer(content, usage={"prompt_tokens": 7, "completion_tokens": 3})) as url:
+        judge = connect_to(url, monkeypatch, "openai")
+        outcome = ask_once(judge)
+    assert judge.counts == Counts(calls=2, re_asks=1, missing=1, input_tokens=14, output_tokens=6)  # paid all the same
+    assert summarize_usage_metrics()["total"]["total_tokens"] == 20
+    assert isinstance(outcome, Missing)
+    assert outcome.reason == "no verdict in two answers; the second: it has no text (ending: 'length')"
+
+
+class Bedrock:
+    """In place of Amazon's library, which the tests do not have."""
+
+    def __init__(self) -> None:
+        self.requests: list[dict[str, Any]] = []
+
+    def converse(self, **request: Any) -> dict[str, Any]:
+        self.requests.append(request)
+        return {
+            "output": {"message": {"content": [{"text": DCR}]}},
+            "usage": {"inputTokens": 7, "outputTokens": 3},
+        }
+
+
+@pytest.mark.parametrize("model", ["local-judge", "gpt-5.1", "o3-mini", "gpt-oss"])
+@pytest.mark.parametrize("api_type", ["openai", "azure", "local", "bedrock"])
+def test_temperature_and_tokens_of_every_provider(
+    serving: Any, monkeypatch: pytest.MonkeyPatch, api_type: str, model: str
+) -> None:
+    from lmms_eval.llm_judge.providers import BedrockProvider
+    from lmms_eval.models.model_utils.usage_metrics import reset_usage_metrics, summarize_usage_metrics
+
+    reset_usage_metrics()
+    bedrock = Bedrock()
+    monkeypatch.setattr(BedrockProvider, "client", bedrock)
+    settings = replace(FAST, api_type=api_type, model=model)
+    with serving(Reply(DCR)) as server:
+        connect_to(server.url, monkeypatch, api_type)
+        judge = Judge(settings)
+        assert ask_once(judge) == VERDICT
+    sent = bedrock.requests[0]["inferenceConfig"] if api_type == "bedrock" else server.requests[0]
+    assert sent.get("temperature") == settings.temperature
+    assert judge.counts == Counts(calls=1, input_tokens=7, output_tokens=3)
+    counted = summarize_usage_metrics()["by_source"]
+    assert list(counted) == ["judge"]
+    assert (counted["judge"]["n_api_calls"], counted["judge"]["total_tokens"]) == (1, 10)
 
 
 def test_azure_is_tried_again_by_us_alone(serving: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,20 +13,26 @@ from tqdm import tqdm
 
 from condchain_tasks.judging.cache import VerdictCache
 from condchain_tasks.judging.ccrv import Ask
-from condchain_tasks.judging.judge import Counts, Judge
+from condchain_tasks.judging.counts import Counts
+from condchain_tasks.judging.judge import Judge
 from condchain_tasks.judging.providers import quiet_providers
 from condchain_tasks.judging.verdicts import Missing, Verdict
 
 Outcome = Verdict | Missing
 
-_LEAST_PATIENCE = 20
+_LEAST_ASKS = 20
+_LEAST_CALLS = 5
+_LOOK_SECONDS = 0.2
 
 
 def judge_all(asks: Sequence[Ask], judge: Judge, cache: VerdictCache) -> dict[str, Outcome]:
     """Has all verdicts: those that are kept, and the others with the judge's full concurrency.
 
-    Each verdict is kept as soon as it is had, so that a run that was broken off goes on where it was. A judge that
-    gives no verdict many times in a row (twice as many as there are calls in flight, and 20 at least) is asked no more.
+    Each verdict is kept as soon as it is had, so that a run that was broken off goes on where it was.
+
+    A judge that gives no verdict is given up: after twice as many asks in a row as there are calls in flight (20 at
+    least), or after `JudgeSettings.patience_s` in which it was called five times at least. What is left is missing
+    then. The next time it is asked for one verdict first, and if it gives none within seconds, all are missing.
 
     Args:
         asks: What to ask; the same question twice is asked once.
@@ -51,7 +57,11 @@ def judge_all(asks: Sequence[Ask], judge: Judge, cache: VerdictCache) -> dict[st
         else:
             outcomes[ask.key] = kept
     judge.count(Counts(cache_hits=len(outcomes)))
-    outcomes |= _ask_all(list(waiting.values()), judge, cache)
+    if waiting:
+        with quiet_providers():
+            batch = _Batch(list(waiting.values()), judge, cache)
+            batch.run()
+        outcomes |= batch.outcomes
     done = judge.counts - before
     logger.info(
         "Judge {}: {} asks: {} from the cache, {} calls, {} retries, {} re-asks, {} missing, {} + {} tokens, {:.1f} s",
@@ -69,57 +79,122 @@ def judge_all(asks: Sequence[Ask], judge: Judge, cache: VerdictCache) -> dict[st
     return outcomes
 
 
-def _ask_all(asks: list[Ask], judge: Judge, cache: VerdictCache) -> dict[str, Outcome]:
-    concurrency = judge.settings.concurrency
-    patience = max(_LEAST_PATIENCE, 2 * concurrency)
-    waiting = deque(asks)
-    outcomes: dict[str, Outcome] = {}
-    faults: list[BaseException] = []
-    in_a_row = 0
-    taking = threading.Lock()
-    stop = threading.Event()
+class _Patience:
+    """How long a judge has given no verdict, in asks, seconds and calls."""
 
-    def work() -> None:
-        try:
-            for ask in _drain(waiting):
-                outcome = judge.ask(ask, stop)
-                if not isinstance(outcome, Missing):
-                    cache.put(ask.key, ask.kind, outcome)
-                with taking:
-                    take(ask, outcome)
-        except BaseException as fault:  # raised again in the thread that waits for this one
-            faults.append(fault)
-            waiting.clear()
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+        self._most_asks = max(_LEAST_ASKS, 2 * judge.settings.concurrency)
+        self.renew()
 
-    def take(ask: Ask, outcome: Outcome) -> None:
-        nonlocal in_a_row
-        outcomes[ask.key] = outcome
-        in_a_row = in_a_row + 1 if isinstance(outcome, Missing) else 0
-        if in_a_row == patience:
-            reason = f"not asked, after {patience} in a row without a verdict"
-            logger.warning("Judge {}: the others are {}; of the last: {}", judge, reason, outcome)
-            unasked = {ask.key: Missing(reason) for ask in _drain(waiting)}
-            judge.count(Counts(missing=len(unasked)))
-            outcomes.update(unasked)
-        if not stop.is_set():
-            progress.update(len(outcomes) - progress.n)
+    def renew(self) -> None:
+        """There was a verdict."""
+        self._asks, self._since, self._calls_before = 0, time.monotonic(), self._judge.counts.calls
 
-    is_shown = bool(asks) and os.environ.get("RANK", "0") == "0"
-    with quiet_providers(), tqdm(total=len(asks), desc="judge", unit=" verdicts", disable=not is_shown) as progress:
+    def spend(self) -> None:
+        """An ask was in vain."""
+        self._asks += 1
+
+    def end(self) -> str:
+        """Why it is at its end, "" if it is not."""
+        if self._judge.is_given_up:
+            return "it was given up before, and gives no verdict now"
+        if self._asks >= self._most_asks:
+            return f"{self._asks} in a row without a verdict"
+        seconds = time.monotonic() - self._since
+        calls = self._judge.counts.calls - self._calls_before
+        if seconds >= self._judge.settings.patience_s and calls >= _LEAST_CALLS:
+            return f"{seconds:.0f} s and {calls} calls without a verdict"
+        return ""
+
+
+class _Batch:
+    """Asks that are not answered yet, and what came of the others."""
+
+    def __init__(self, asks: Sequence[Ask], judge: Judge, cache: VerdictCache) -> None:
+        self.outcomes: dict[str, Outcome] = {}
+        self._waiting = deque(asks)
+        self._unasked: list[Ask] = []
+        self._reason = self._last = ""  # why they are not asked, and why the last that was is missing
+        self._judge = judge
+        self._cache = cache
+        self._patience = _Patience(judge)
+        self._faults: list[BaseException] = []
+        self._taking = threading.Lock()
+        self._stop = threading.Event()
+        is_shown = os.environ.get("RANK", "0") == "0"
+        self._progress = tqdm(total=len(asks), desc="judge", unit=" verdicts", disable=not is_shown)
+
+    def run(self) -> None:
+        """Has all outcomes."""
+        with self._progress:
+            try:
+                if self._judge.is_given_up:
+                    self._probe()
+                self._work_in_threads()
+                self._miss_unasked()
+            finally:
+                self._stop.set()
+                self._waiting.clear()
+            self._progress.update(len(self.outcomes) - self._progress.n)
+        if self._faults:
+            raise self._faults[0]
+
+    def _probe(self) -> None:
+        ask = self._waiting.popleft()
+        outcome = self._judge.probe(ask)
+        self._judge.is_given_up = isinstance(outcome, Missing)
+        self._take(ask, outcome)
+
+    def _work_in_threads(self) -> None:
         # Not a pool of the library's: before an interrupted run could end, the interpreter would wait for the pool's
         # threads, and they for their answers.
-        workers = [threading.Thread(target=work, daemon=True) for _ in range(min(concurrency, len(asks)))]
+        number = min(self._judge.settings.concurrency, len(self._waiting))
+        workers = [threading.Thread(target=self._work, daemon=True) for _ in range(number)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            while worker.is_alive():
+                worker.join(_LOOK_SECONDS)
+                with self._taking:
+                    self._end_with_patience()
+
+    def _work(self) -> None:
         try:
-            for worker in workers:
-                worker.start()
-            for worker in workers:
-                worker.join()
-        finally:
-            stop.set()
-            waiting.clear()
-    if faults:
-        raise faults[0]
-    return outcomes
+            for ask in _drain(self._waiting):
+                self._take(ask, self._judge.ask(ask, self._stop))
+        except BaseException as fault:  # raised again in the thread that waits for this one
+            self._faults.append(fault)
+            self._waiting.clear()
+
+    def _take(self, ask: Ask, outcome: Outcome) -> None:
+        if not isinstance(outcome, Missing):
+            self._cache.put(ask.key, ask.kind, outcome)
+        with self._taking:
+            self.outcomes[ask.key] = outcome
+            if isinstance(outcome, Missing):
+                self._last = outcome.reason
+                self._patience.spend()
+                self._end_with_patience()
+            else:
+                self._patience.renew()
+            if not self._stop.is_set():
+                self._progress.update(len(self.outcomes) - self._progress.n)
+
+    def _end_with_patience(self) -> None:
+        if not self._stop.is_set() and (reason := self._patience.end()):
+            self._judge.is_given_up = True
+            self._reason = reason
+            self._unasked = list(_drain(self._waiting))
+            self._stop.set()  # nor are the calls in flight tried again
+
+    def _miss_unasked(self) -> None:
+        if not self._reason:
+            return
+        reason = f"{self._reason} (the last: {self._last or 'no answer yet'})"
+        self.outcomes |= {ask.key: Missing(f"not asked: {reason}") for ask in self._unasked}
+        self._judge.count(Counts(missing=len(self._unasked)))
+        logger.warning("Judge {}: {} asks were given up: {}", self._judge, len(self._unasked), reason)
 
 
 def _drain(waiting: deque[Ask]) -> Iterator[Ask]:

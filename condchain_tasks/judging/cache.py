@@ -18,6 +18,7 @@ from typing import Annotated
 from filelock import FileLock, Timeout
 from loguru import logger
 from pydantic import BaseModel, StringConstraints, ValidationError
+from pydantic_core import PydanticSerializationError
 
 from condchain_tasks.data.cache import CACHE, cache_root
 from condchain_tasks.data.errors import DataError
@@ -98,19 +99,19 @@ class VerdictCache:
     def put(self, key: str, kind: Kind, verdict: Verdict) -> None:
         """Keeps a verdict; it is on disk when this returns, even if the process is killed then.
 
-        A disk that cannot take it is one warning: the verdict is kept in memory.
+        One that cannot be written, as to a full disk, is one warning: it and all others are then kept in memory.
         """
         self._verdicts[key, kind] = verdict
-        line = _line(key, verdict)
         with self._opening:
             if not self._writable:
                 return
             try:
+                line = _line(key, verdict)
                 if self._segment is None:
                     self._segment = self._open_segment()
                 if os.write(self._segment, line) < len(line):
                     raise OSError("the disk is full")
-            except OSError as error:
+            except (OSError, PydanticSerializationError) as error:
                 self._writable = False
                 logger.warning("The judge's verdicts cannot be kept in {}: {}.", self._folder, error)
 

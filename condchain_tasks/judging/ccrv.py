@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from condchain_tasks.judging.verdicts import Kind
+from condchain_tasks.judging.verdicts import Kind, encodable
 from condchain_tasks.prompts import PromptError, fingerprint, render
 from condchain_tasks.scorers.replies import is_failed
 
@@ -99,7 +99,7 @@ def fenced(parts: Mapping[str, str]) -> dict[str, str]:
     Returns:
         The same names with the fenced texts, and `boundary`, the number in their fences (32 hexadecimal digits).
     """
-    texts = {name: _bounded(_encodable(text)) for name, text in parts.items()}
+    texts = {name: _bounded(encodable(text)) for name, text in parts.items()}
     boundary = _boundary(texts.values())
     return {
         name: f"<<<BEGIN {name} {boundary}>>>\n{text}\n<<<END {name} {boundary}>>>" for name, text in texts.items()
@@ -126,10 +126,6 @@ def _boundary(texts: Iterable[str]) -> str:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
-
-
-def _encodable(text: str) -> str:
-    return text.encode("utf-8", "replace").decode("utf-8")  # half a surrogate pair can be sent to no server
 
 
 def _bounded(text: str) -> str:

@@ -1,73 +1,32 @@
 """A judge that is called over a network: what fails for a while is tried again, what is malformed is asked once more.
 
-The providers are those of `lmms_eval.llm_judge`, with its variables for their keys and addresses. It counts the tokens
-too, under the source "judge".
+The providers are those of `lmms_eval.llm_judge`, with its variables for their keys and addresses.
 """
 
 from __future__ import annotations
 
-import os
 import random
 import re
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from collections.abc import Callable
+from dataclasses import replace
 
 import tenacity
 from loguru import logger
 
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.judging.ccrv import Ask
-from condchain_tasks.judging.providers import (
-    VARIABLES,
-    connect,
-    describe,
-    http_status,
-    may_pass,
-    quiet_providers,
-    retry_after,
-)
+from condchain_tasks.judging.counts import Counts
+from condchain_tasks.judging.failures import describe, http_status, may_pass, retry_after
+from condchain_tasks.judging.providers import VARIABLES, Messages, Provider, quiet_providers
 from condchain_tasks.judging.settings import JUDGE, JudgeSettings
 from condchain_tasks.judging.verdicts import MalformedVerdict, Missing, Verdict, parse_verdict
-
-Messages = Sequence[Mapping[str, str]]
 
 CHECK_PROMPT = 'Answer only with this JSON object: {"reasoning": "", "csr": 1}'
 """What `Judge.check` asks."""
 
 _WITHOUT = f"{JUDGE}=none runs without a judge"
-_CHECK_ATTEMPTS = 3
-_CHECK_SECONDS = 5.0
-
-
-@dataclass(frozen=True)
-class Counts:
-    """What was done.
-
-    Attributes:
-        calls: Requests to the judge, with retries and re-asks.
-        cache_hits: Verdicts that were there already.
-        retries: Calls made because one before had failed.
-        re_asks: Calls made because the answer to one before held no verdict.
-        missing: Verdicts that could not be had.
-        input_tokens: As the judge reports them.
-        output_tokens: As the judge reports them.
-    """
-
-    calls: int = 0
-    cache_hits: int = 0
-    retries: int = 0
-    re_asks: int = 0
-    missing: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-
-    def __add__(self, other: Counts) -> Counts:
-        return Counts(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
-
-    def __sub__(self, other: Counts) -> Counts:
-        return Counts(*(getattr(self, f.name) - getattr(other, f.name) for f in fields(self)))
+_PROBE_SECONDS = 30.0
 
 
 class _CallFailed(Exception):
@@ -80,11 +39,17 @@ class _CallFailed(Exception):
 
 
 class _NoText(MalformedVerdict):
-    """An answer in which a provider found no text."""
+    """An answer without a text."""
 
 
 class Judge:
-    """One judge, for any number of threads."""
+    """One judge, for any number of threads.
+
+    Attributes:
+        settings: Which judge, and how it is called.
+        is_given_up: Whether it gave no verdict for so long that it was asked no more. Whoever has much to ask then
+            sets it, and begins with a probe the next time.
+    """
 
     def __init__(self, settings: JudgeSettings) -> None:
         """Takes note of the settings; nothing is loaded and nobody called before the first question.
@@ -93,11 +58,13 @@ class Judge:
             settings: Which judge, and how it is called.
         """
         self.settings = settings
+        self.is_given_up = False
+        self._hasty = replace(settings, attempts=3, retry_s=5.0, most_wait_s=min(settings.most_wait_s, 1.0))
         self._variables = VARIABLES[settings.api_type]
         self._counting = threading.Lock()
         self._connecting = threading.Lock()
         self._counts = Counts()
-        self._provider: Any = None
+        self._provider: Provider | None = None
 
     @property
     def counts(self) -> Counts:
@@ -122,19 +89,15 @@ class Judge:
         Raises:
             DataError: The judge cannot be called at all, as for want of a key.
         """
-        stop = stop or threading.Event()
-        try:
-            try:
-                return self._verdict(ask, ask.messages, stop)
-            except MalformedVerdict as fault:
-                self.count(Counts(re_asks=1))
-                return self._verdict(ask, _with_fault(ask.messages, fault), stop)
-        except MalformedVerdict as fault:
-            reason = f"no verdict in two answers; the second: {fault}"
-        except _CallFailed as failed:
-            reason = str(failed)
-        self.count(Counts(missing=1))
-        return Missing(reason)
+        return self._ask(ask, self.settings, stop or threading.Event())
+
+    def probe(self, ask: Ask) -> Verdict | Missing:
+        """Has one verdict, or finds within seconds that there is none to be had.
+
+        A call may take 30 s, and one that fails is tried again for 5 s. For the rest as `ask`.
+        """
+        timeout = min(self.settings.timeout_s, _PROBE_SECONDS)
+        return self._ask(ask, replace(self._hasty, timeout_s=timeout), threading.Event())
 
     def check(self) -> None:
         """Calls the judge once, to find before any inference whether it can be called.
@@ -143,11 +106,9 @@ class Judge:
             DataError: There is no key, nobody at the address, no such model, or an answer that is none. It says what
                 to set.
         """
-        hasty = replace(self.settings, most_wait_s=min(self.settings.most_wait_s, 1.0))
-        give_up = tenacity.stop_after_attempt(_CHECK_ATTEMPTS) | tenacity.stop_after_delay(_CHECK_SECONDS)
         try:
             with quiet_providers():
-                text = self._call([{"role": "user", "content": CHECK_PROMPT}], hasty, give_up, threading.Event())
+                text = self._call([{"role": "user", "content": CHECK_PROMPT}], self._hasty, threading.Event())
             parse_verdict(text, "csr")
         except _NoText as fault:
             raise DataError(f"The judge {self} {self._advice(_CallFailed(str(fault)))}. {_WITHOUT}.") from fault
@@ -176,78 +137,78 @@ class Judge:
             return f"gives no answer ({failed}): see that it runs, and correct the address ({where})"
         return f"cannot be used ({failed}): see what the server says, the model ({JUDGE}) and the address ({where})"
 
-    def _verdict(self, ask: Ask, messages: Messages, stop: threading.Event) -> Verdict:
-        text = self._call(messages, self.settings, tenacity.stop_after_attempt(self.settings.attempts), stop)
-        return parse_verdict(text, ask.kind, material=ask.messages[-1]["content"])
+    def _ask(self, ask: Ask, settings: JudgeSettings, stop: threading.Event) -> Verdict | Missing:
+        def verdict(messages: Messages) -> Verdict:
+            return parse_verdict(self._call(messages, settings, stop), ask.kind, ask.messages[-1]["content"])
 
-    def _call(self, messages: Messages, settings: JudgeSettings, give_up: Any, stop: threading.Event) -> str:
-        def pause(seconds: float) -> None:
-            if stop.wait(seconds):
-                raise _CallFailed("the run was stopped")
+        try:
+            try:
+                return verdict(ask.messages)
+            except MalformedVerdict as fault:
+                self.count(Counts(re_asks=1))
+                return verdict(_with_fault(ask.messages, fault))
+        except MalformedVerdict as fault:
+            reason = f"no verdict in two answers; the second: {fault}"
+        except _CallFailed as failed:
+            reason = str(failed)
+        self.count(Counts(missing=1))
+        return Missing(reason)
+
+    def _call(self, messages: Messages, settings: JudgeSettings, stop: threading.Event) -> str:
+        def attempt() -> str:
+            provider = self._connected()
+            self.count(Counts(calls=1))
+            answer = provider(messages, settings.timeout_s)
+            self.count(Counts(input_tokens=answer.input_tokens, output_tokens=answer.output_tokens))
+            if not answer.text:
+                raise _NoText(f"it has no text (ending: {answer.ending!r})")
+            return answer.text
+
+        def pause(state: tenacity.RetryCallState) -> None:
+            if stop.wait(state.upcoming_sleep) and state.outcome and (error := state.outcome.exception()):
+                raise error
+            self.count(Counts(retries=1))
 
         retrying = tenacity.Retrying(
             retry=tenacity.retry_if_exception(may_pass),
             wait=_waits(settings),
-            stop=give_up,
-            sleep=pause,
-            before_sleep=lambda _: self.count(Counts(retries=1)),
+            stop=tenacity.stop_after_attempt(settings.attempts) | tenacity.stop_after_delay(settings.retry_s),
+            before_sleep=pause,
+            sleep=lambda _: None,  # it was done before: only there the error is known that ends it
             reraise=True,
         )
         try:
-            return retrying(self._evaluate, messages)
+            return retrying(attempt)
         except (DataError, MalformedVerdict, _CallFailed):
             raise
         except Exception as error:  # every provider has errors of its own
             raise _CallFailed(self._describe(error), http_status(error), may_pass(error)) from error
 
-    def _evaluate(self, messages: Messages) -> str:
-        from lmms_eval.llm_judge import Request
-
-        provider = self._connected()
-        self.count(Counts(calls=1))
-        try:
-            response = provider.evaluate(Request(messages=[dict(message) for message in messages]))
-        except (AttributeError, IndexError, KeyError, TypeError) as error:
-            # Providers take an answer apart without looking: a refusal has no text, another server's answer no choices.
-            raise _NoText(f"it has no text ({self._describe(error)})") from error
-        usage = response.usage if isinstance(response.usage, dict) else {}
-        self.count(
-            Counts(input_tokens=_tokens(usage, "prompt_tokens"), output_tokens=_tokens(usage, "completion_tokens"))
-        )
-        return str(response.content)
-
-    def _connected(self) -> Any:
+    def _connected(self) -> Provider:
         with self._connecting:
             if self._provider is None:
                 self._provider = self._connect()
             return self._provider
 
-    def _connect(self) -> Any:
+    def _connect(self) -> Provider:
         import lmms_eval.llm_judge  # noqa: F401  (it reads a .env file, as its users expect)
 
         if absent := self._variables.absent():
             raise DataError(
                 f"The judge {self} needs {' and '.join(absent)}: set that, or {JUDGE} to another judge. {_WITHOUT}."
             )
-        if not (self._key().isascii() and self._key().isprintable()):
+        secret = self._variables.secret()
+        if not (secret.isascii() and secret.isprintable()):
             raise DataError(f"{self._variables.key} holds characters that are in no key: set it anew.")
         try:
-            return connect(self.settings)
+            return Provider(self.settings)
         except Exception as error:  # every provider has errors of its own
             raise DataError(
                 f"The judge {self} cannot be set up ({self._describe(error)}): see {self._variables.url}."
             ) from error
 
     def _describe(self, error: Exception) -> str:
-        return describe(error, self._key())
-
-    def _key(self) -> str:
-        return os.environ.get(self._variables.key, "").strip()
-
-
-def _tokens(usage: Mapping[str, Any], name: str) -> int:
-    value = usage.get(name)
-    return value if isinstance(value, int) else 0
+        return describe(error, self._variables.secret())
 
 
 def _with_fault(messages: Messages, fault: MalformedVerdict) -> Messages:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 
@@ -13,6 +14,12 @@ API_TYPE = "API_TYPE"
 
 DEFAULT_MODEL = "gpt-5.1"
 """The judge of the CCRV-Bench paper."""
+
+TEMPERATURE = 0.0
+"""At which a judge is asked, if it takes a temperature."""
+
+# lmms_eval.llm_judge leaves the temperature out for OpenAI-compatible servers' models that are named like these.
+_WITHOUT_TEMPERATURE = ("gpt-5", "o1", "o3", "o4")
 
 # Providers of lmms_eval.llm_judge. The asynchronous ones differ in how they run many calls at once, which is done here.
 _PROVIDERS = {
@@ -38,6 +45,9 @@ class JudgeSettings:
         attempts: Calls for one answer at most, if they fail in ways that pass; at least 1.
         first_wait_s: Seconds before the second attempt, at most; doubled from one to the next.
         most_wait_s: Seconds between two attempts, at most, whatever the server asks for.
+        retry_s: Seconds after which a call that failed is not tried again, whatever attempts are left.
+        patience_s: Seconds without a single verdict after which a judge that was called at least five times in them is
+            asked no more.
     """
 
     model: str
@@ -48,6 +58,14 @@ class JudgeSettings:
     attempts: int = 10
     first_wait_s: float = 1.0
     most_wait_s: float = 60.0
+    retry_s: float = math.inf
+    patience_s: float = 360.0
+
+    @property
+    def temperature(self) -> float | None:
+        """The temperature that is sent, None if none is: lmms-eval sends none to models that take none."""
+        is_left_out = self.api_type != "bedrock" and self.model.startswith(_WITHOUT_TEMPERATURE)
+        return None if is_left_out else TEMPERATURE
 
 
 def from_environment() -> JudgeSettings | None:

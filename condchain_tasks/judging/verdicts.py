@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
@@ -14,6 +15,12 @@ Kind = Literal["dcr", "csr"]
 MAX_REASONING = 2_000
 _MAX_TEXT = 50_000
 _MAX_OBJECTS = 64
+
+# What a judge thinks, at the head of what it writes; it may end before it comes to a verdict.
+_THOUGHTS = re.compile(r"\s*<(think|thinking|analysis)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_END_OF_THOUGHTS = "</think>"
+# A brace that begins an object, well written or not; others are part of a sentence.
+_BEGINS_OBJECT = re.compile(r"""\{\s*(["'`“]|reasoning\b|r[123]\b|csr\b)""", re.IGNORECASE)
 
 
 class MalformedVerdict(ValueError):
@@ -34,7 +41,7 @@ def _binary(value: Any) -> int:
 
 
 Binary = Annotated[Literal[0, 1], BeforeValidator(_binary)]
-Reasoning = Annotated[str, AfterValidator(lambda text: text[:MAX_REASONING])]
+Reasoning = Annotated[str, AfterValidator(lambda text: encodable(text)[:MAX_REASONING])]
 
 
 class _Frozen(BaseModel):
@@ -63,12 +70,15 @@ MODELS: dict[Kind, type[DcrVerdict] | type[CsrVerdict]] = {"dcr": DcrVerdict, "c
 
 
 def parse_verdict(text: str, kind: Kind, material: str = "") -> Verdict:
-    """Reads a verdict: a JSON object, alone, in a Markdown fence, or with text around it.
+    """Reads a verdict: a JSON object, alone, in a Markdown fence, or with text around it, after the judge's thoughts.
 
     A judge may quote the text that it judges, and that text may hold the likes of a verdict. So only objects that
     stand in no other braces count; none counts that stands word for word in the material; and if several are left,
     they must agree. `true` and `false`, `"0"` and `"1"` are read as 0 and 1, keys other than the verdict's are
     ignored, and a long reasoning is cut to 2,000 characters.
+
+    Thoughts are what stands between `<think>` and `</think>` (or `thinking`, `analysis`) before anything else, and what
+    stands before a `</think>` that the material does not hold.
 
     Args:
         text: What the judge wrote.
@@ -85,7 +95,7 @@ def parse_verdict(text: str, kind: Kind, material: str = "") -> Verdict:
         raise MalformedVerdict(f"it has {len(text)} characters; a verdict has at most {_MAX_TEXT}")
     found: list[Verdict] = []
     fault = "it holds no JSON object"
-    for written, value in _objects(text):
+    for written, value in _objects(_without_thoughts(text, material)):
         if written in material:
             fault = "its JSON object is a quotation from the prompt"
             continue
@@ -100,9 +110,22 @@ def parse_verdict(text: str, kind: Kind, material: str = "") -> Verdict:
     return found[-1]
 
 
+def encodable(text: str) -> str:
+    """The text with a question mark for each half of a surrogate pair, which can be neither sent nor kept."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _without_thoughts(text: str, material: str) -> str:
+    while thoughts := _THOUGHTS.match(text):
+        text = text[thoughts.end() :]
+    # Some servers keep the first tag to themselves. But whoever quotes a reply that holds the last is not yet done.
+    return text if _END_OF_THOUGHTS in material else text.rpartition(_END_OF_THOUGHTS)[2]
+
+
 def _objects(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """JSON objects in a text with the words that they stand in; never one from inside another pair of braces."""
-    decoder = json.JSONDecoder(object_pairs_hook=_without_repeats)
+    decoder = json.JSONDecoder(object_pairs_hook=_without_repeats, strict=False)  # with line breaks in strings
+    closings = _closings(text)
     start = text.find("{")
     for _ in range(_MAX_OBJECTS):
         if start < 0:
@@ -111,8 +134,11 @@ def _objects(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
             value, end = decoder.raw_decode(text, start)
             yield text[start:end], value
         except (ValueError, RecursionError):
-            end = _closing(text, start)
+            # An object that was cut short goes on to the end; a brace in a sentence is a brace.
+            end = closings.get(start) or (len(text) if _BEGINS_OBJECT.match(text, start) else start + 1)
         start = text.find("{", end)
+    if start >= 0:  # what was not read might disagree
+        raise MalformedVerdict(f"it has more than {_MAX_OBJECTS} pairs of braces")
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -121,11 +147,13 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def _closing(text: str, start: int) -> int:
-    """Behind the brace that closes the one at `start`, or the text's end if none does."""
-    depth = 0
-    for place in range(start, len(text)):
-        depth += (text[place] == "{") - (text[place] == "}")
-        if depth == 0:
-            return place + 1
-    return len(text)
+def _closings(text: str) -> dict[int, int]:
+    """From each brace that is closed to behind the one that closes it."""
+    found: dict[int, int] = {}
+    opened: list[int] = []
+    for brace in re.finditer("[{}]", text):
+        if brace[0] == "{":
+            opened.append(brace.start())
+        elif opened:
+            found[opened.pop()] = brace.end()
+    return found

@@ -45,7 +45,9 @@ def describe_judge() -> dict[str, Any]:
         PromptError: One of its prompts cannot be used.
     """
     settings = from_environment()
-    return {"model": settings.model if settings else "none", "prompts": prompt_fingerprints() if settings else []}
+    if settings is None:
+        return {"model": "none", "prompts": []}
+    return {"model": settings.model, "temperature": settings.temperature, "prompts": prompt_fingerprints()}
 
 
 def check_judge(command_line: Any) -> None:
