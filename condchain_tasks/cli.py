@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import enum
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
+import click
 import typer
 from rich.console import Console
 from rich.table import Column, Table
+from typer.core import TyperGroup
+
+if TYPE_CHECKING:
+    from condchain_tasks.report.submit import Submission
 
 app = typer.Typer(
     help="Tasks, data and embedded benchmarks of multi-step visual reasoning for lmms-eval. lmms-eval runs the tasks. "
@@ -26,7 +32,27 @@ app.add_typer(data_app, name="data")
 vrex_app = typer.Typer(help="V-REX across models.", no_args_is_help=True)
 audit_app = typer.Typer(help="Let people check the judge of a ccrv run.", no_args_is_help=True)
 app.add_typer(synth_app, name="synth")
+submit_app = typer.Typer(help="Write a run as the file that a leaderboard takes.", no_args_is_help=True)
+
+
+class _WritesByDefault(TyperGroup):
+    """`condchain sweep plan.yaml` writes the sweep; only what is named is something else."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args and not args[0].startswith("-") and args[0] not in self.commands:
+            args = ["write", *args]
+        return super().parse_args(ctx, args)
+
+
+sweep_app = typer.Typer(
+    cls=_WritesByDefault,
+    help="Write what SLURM, a shell and lmms-eval run for a grid of models, tasks and settings. No scheduler: "
+    "`condchain sweep plan.yaml` writes, `condchain sweep status plan.yaml` tells how far it is.",
+    no_args_is_help=True,
+)
 app.add_typer(audit_app, name="audit")
+app.add_typer(submit_app, name="submit")
+app.add_typer(sweep_app, name="sweep")
 app.add_typer(vrex_app, name="vrex")
 
 # Where no terminal is, nothing is wrapped: one message is one line.
@@ -40,6 +66,15 @@ class Benchmark(str, enum.Enum):
     condchain = "condchain"
     ccrv = "ccrv"
     vrex = "vrex"
+
+
+class Format(str, enum.Enum):
+    """What a report is written as."""
+
+    html = "html"
+    md = "md"
+    csv = "csv"
+    latex = "latex"
 
 
 class Domain(str, enum.Enum):
@@ -127,6 +162,124 @@ def judge(
                     stderr = judged.value["results"][name].get(f"{metric}_stderr_clustered,{kind}")
                     table.add_row(metric, _number(value), _number(stderr))
             _out.print(table)
+
+
+@app.command()
+def report(
+    runs: Annotated[list[Path], typer.Argument(help="Folders of --output_path, at any depth, of any models.")],
+    out: Annotated[Path, typer.Option(help="The file to write; for csv a folder.")] = Path("report.html"),
+    form: Annotated[Format, typer.Option("--format", help="html is one page that needs no network.")] = Format.html,
+    with_images: Annotated[bool, typer.Option("--with-images", help="Put the items' pictures into the page.")] = False,
+) -> None:
+    """Make one page of any number of runs. Exit code 1 if no run could be read."""
+    from condchain_tasks.report.build import build
+    from condchain_tasks.report.evaluations import read_runs
+    from condchain_tasks.report.page import write_page
+    from condchain_tasks.report.plain import to_csv, to_latex, to_markdown
+
+    try:
+        found = read_runs(runs)
+        for problem in found.problems:
+            if problem.severity == "error":
+                _err.print(f"LEFT OUT  {problem.where}: {problem.text}")
+        if not found.evaluations:
+            _err.print("condchain: no run of this package's tasks could be read.")
+            raise typer.Exit(1)
+        made = build(found, with_items=form is Format.html)
+        out = out if out != Path("report.html") or form is Format.html else out.with_suffix(_SUFFIXES[form])
+        if form is Format.html:
+            write_page(made, out, with_images)
+        elif form is Format.csv:
+            to_csv(made, out)
+        else:
+            out.write_text(to_markdown(made) if form is Format.md else to_latex(made), encoding="utf-8")
+    except (ValueError, OSError) as error:
+        _fail(str(error))
+    _out.print(f"Wrote {out}: {len(found.evaluations)} evaluations, {len(found.problems)} remarks on their health.")
+
+
+_SUFFIXES = {Format.md: ".md", Format.csv: "", Format.latex: ".tex"}
+_RunArgument = Annotated[Path, typer.Argument(help="The folder of --output_path of one model.")]
+_OutOption = Annotated[Path, typer.Option(help="The file to write; a manifest is written beside it.")]
+_IncompleteOption = Annotated[bool, typer.Option("--incomplete", help="Write it although something is missing.")]
+
+
+@submit_app.command("condchain")
+def submit_condchain(run: _RunArgument, out: _OutOption, incomplete: _IncompleteOption = False) -> None:
+    """Write the official result format of MM-CondChain, and print what its scorer will compute from it."""
+    from condchain_tasks.report import submit_condchain as benchmark
+
+    _submit(lambda: benchmark.submit_condchain(run, out, incomplete=incomplete))
+
+
+@submit_app.command("ccrv")
+def submit_ccrv(run: _RunArgument, out: _OutOption, incomplete: _IncompleteOption = False) -> None:
+    """Write the verdicts on every item of CCRV-Bench, and print what they come to."""
+    from condchain_tasks.report import submit_ccrv as benchmark
+
+    _submit(lambda: benchmark.submit_ccrv(run, out, incomplete=incomplete))
+
+
+@submit_app.command("vrex")
+def submit_vrex(run: _RunArgument, out: _OutOption, incomplete: _IncompleteOption = False) -> None:
+    """Write the choices in every chain of V-REX, and print what they come to."""
+    from condchain_tasks.report import submit_vrex as benchmark
+
+    _submit(lambda: benchmark.submit_vrex(run, out, incomplete=incomplete))
+
+
+def _submit(write: Callable[[], Submission]) -> None:
+    try:
+        done = write()
+    except (ValueError, OSError) as error:
+        _fail(str(error))
+    for remark in (*done.gaps, *done.remarks):
+        _err.print(f"NOTE  {remark}")
+    columns = list(dict.fromkeys(column for row in done.metrics.values() for column in row))
+    table = Table("", *(Column(column, justify="right") for column in columns))
+    for name, row in done.metrics.items():
+        table.add_row(name, *(_number(row.get(column)) for column in columns))
+    _out.print(table)
+    _out.print(f"Wrote {done.items} entries to {done.file}, and {done.manifest.name} beside it.")
+
+
+_PlanArgument = Annotated[Path, typer.Argument(help="The plan; see examples/sweeps.")]
+_SweepOption = Annotated[Path | None, typer.Option("--out", help="Its folder; left out, beside the plan, by its name.")]
+
+
+@sweep_app.command("write")
+def sweep_write(plan: _PlanArgument, out: _SweepOption = None) -> None:
+    """Write the scripts and configurations of a sweep; the same plan gives the same files."""
+    from condchain_tasks.sweep.plan import read_plan
+    from condchain_tasks.sweep.write import write_sweep
+
+    try:
+        written = write_sweep(read_plan(plan), out or plan.with_suffix(""))
+    except (ValueError, OSError) as error:
+        _fail(str(error))
+    _out.print(f"{written.cells} cells. On this machine: bash {written.shell}")
+    for script in written.slurm:
+        _out.print(f"With SLURM: sbatch {script}")
+    _out.print(f"How far it is: condchain sweep status {plan}")
+
+
+@sweep_app.command("status")
+def sweep_status(plan: _PlanArgument, out: _SweepOption = None) -> None:
+    """Show what of a sweep is done, running, failed or missing. Exit code 1 if a cell has failed."""
+    from condchain_tasks.sweep.plan import read_plan
+    from condchain_tasks.sweep.status import status
+
+    try:
+        cells = status(read_plan(plan), out or plan.with_suffix(""))
+    except (ValueError, OSError) as error:
+        _fail(str(error))
+    table = Table("state", "model", "task", "setting", Column("detail", overflow="fold"))
+    for cell in cells:
+        table.add_row(cell.state, cell.model, cell.task, cell.setting, cell.detail)
+    _out.print(table)
+    counts = {state: sum(cell.state == state for cell in cells) for state in ("done", "running", "failed", "missing")}
+    _out.print(", ".join(f"{count} {state}" for state, count in counts.items()))
+    raise typer.Exit(1 if counts["failed"] else 0)
 
 
 @audit_app.command("sample")
@@ -224,7 +377,7 @@ def synth_condchain(
 @synth_app.command("ccrv")
 def synth_ccrv(
     out: Annotated[Path, typer.Option(help="Folder to write; must not exist or be empty.")],
-    n: Annotated[int, typer.Option(min=1, help="Scenes; each has 8 questions and 32 constrained forms.")] = 10,
+    n: Annotated[int, typer.Option(min=1, max=10_000, help="Scenes; each has 8 questions and 32 constrained forms.")] = 10,
     seed: Annotated[int, typer.Option(help="The same seed gives the same scenes.")] = 0,
     contact_sheet: Annotated[bool, typer.Option("--contact-sheet", help="Pictures beside their items.")] = False,
 ) -> None:
@@ -241,7 +394,7 @@ def synth_ccrv(
 @synth_app.command("vrex")
 def synth_vrex(
     out: Annotated[Path, typer.Option(help="Folder to write; must not exist or be empty.")],
-    n: Annotated[int, typer.Option(min=1, help="Chains, evenly over the four categories.")] = 40,
+    n: Annotated[int, typer.Option(min=1, max=10_000, help="Chains, evenly over the four categories.")] = 40,
     seed: Annotated[int, typer.Option(help="The same seed gives the same chains.")] = 0,
     contact_sheet: Annotated[bool, typer.Option("--contact-sheet", help="Pictures beside their chains.")] = False,
 ) -> None:

@@ -1,24 +1,29 @@
-"""Mends two faults of lmms-eval's response cache, `--use_cache`, and lets it keep conversations round by round.
+"""Mends lmms-eval's response cache, `--use_cache`, and lets it keep conversations round by round.
 
-It stores the text that API models return for a failed request like a reply, so that a second run is served the
-failure again. And it computes an entry's key once before and once after the model saw the request, while some
-models write into the request's settings, so that a second run finds nothing.
+It stores the text that API models return for a failed request like a reply, or takes it back from its log, so that a
+second run is served the failure again. It computes an entry's key once before and once after the model saw the
+request, while some models write into the request's settings, so that a second run finds nothing. It stores replies only
+when the last one is there, and never looks again at what a run that was killed had stored.
 """
 
 from __future__ import annotations
 
 import copy
 import functools
+import sqlite3
 from collections.abc import Callable
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
+from filelock import FileLock
 from loguru import logger
 
 from condchain_tasks.rounds import REQUEST_TYPE, run_rounds
-from condchain_tasks.scorers.replies import is_failed
+from condchain_tasks.scorers.replies import encodable, is_failed
 
 _MARK = "_condchain_tasks_mended"
+_KEPT_AT_ONCE = 256  # requests; a run that is killed loses no more
 
 
 def mend_response_cache() -> None:
@@ -31,6 +36,8 @@ def mend_response_cache() -> None:
 
         is_valid: Callable[[Any, str], bool] = ResponseCache._is_valid_response
         execute: Callable[..., list[Any]] = ResponseCache.execute
+        create: Callable[..., Any] = ResponseCache.create
+        log: Callable[..., None] = ResponseCache._log_to_audit
     except (ImportError, AttributeError):
         logger.warning(
             "condchain-tasks {} cannot keep failed requests out of the cache of lmms-eval {}: after failures, delete "
@@ -53,22 +60,63 @@ def mend_response_cache() -> None:
         if reqtype == REQUEST_TYPE:
             # A conversation is kept when all are over; its rounds are kept one by one, and a broken run goes on.
             return run_rounds(lm, requests, lambda batch: execute_on_copies(self, lm, "generate_until", batch))
-        return execute(self, _CopyingRequests(lm), reqtype, requests)
+        replies = []
+        for start in range(0, len(requests), _KEPT_AT_ONCE):
+            replies += execute(self, _CopyingRequests(lm), reqtype, requests[start : start + _KEPT_AT_ONCE])
+        return replies
+
+    @functools.wraps(log)
+    def log_to_audit(self: Any, request_type: str, *args: Any, **kwargs: Any) -> None:
+        if not is_valid_reply(args[4], request_type):
+            kwargs |= {"cache_key": "", "deterministic": False}  # such a line is never taken back into the cache
+        log(self, request_type, *args, **kwargs)
+
+    @functools.wraps(create)
+    def create_with_leftovers(cls: Any, cache_root: str, **kwargs: Any) -> Any:
+        _take_over(Path(cache_root).parent if cache_root.endswith(".db") else Path(cache_root))
+        return create(cache_root, **kwargs)
 
     ResponseCache._is_valid_response = staticmethod(is_valid_reply)
     ResponseCache.execute = execute_on_copies
+    ResponseCache.create = classmethod(create_with_leftovers)
+    ResponseCache._log_to_audit = log_to_audit
     setattr(ResponseCache, _MARK, True)
 
 
+def _take_over(root: Path) -> None:
+    """Puts the replies that broken runs have stored where the cache looks for them.
+
+    A run that goes on beside this one keeps its own; taking over what it has so far does it no harm.
+    """
+    from lmms_eval.caching.response_cache import ResponseCache
+
+    shards = sorted(str(shard) for run in root.glob("runs/*/") for shard in run.glob("rank_*.db"))
+    if not shards:
+        return
+    try:
+        with FileLock(root / "leftovers.lock"):  # ranks start together
+            ResponseCache.merge_shards(shards, str(root / "cache.db"))
+    except (sqlite3.Error, OSError) as error:
+        logger.warning("The replies of broken runs in {} cannot be taken over: {}.", root, error)
+
+
 class _CopyingRequests:
-    """A model that is handed requests whose settings are its own to change."""
+    """A model that is handed requests whose settings are its own to change, and whose replies can be written."""
 
     def __init__(self, lm: Any) -> None:
         self._lm = lm
 
     def __getattr__(self, request_type: str) -> Callable[[list[Any]], list[Any]]:
         method = getattr(self._lm, request_type)
-        return lambda requests: method([_with_own_settings(request) for request in requests])
+        return lambda requests: [_writable(reply) for reply in method(list(map(_with_own_settings, requests)))]
+
+
+def _writable(reply: Any) -> Any:
+    if isinstance(reply, str):
+        return encodable(reply)
+    if isinstance(text := getattr(reply, "text", None), str):
+        reply.text = encodable(text)
+    return reply
 
 
 def _with_own_settings(request: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from loguru import logger
 from tqdm import tqdm
 
-from condchain_tasks.scorers.replies import is_failed
+from condchain_tasks.scorers.replies import encodable, is_failed
 
 REQUEST_TYPE = "generate_in_rounds"
 """The method of lmms-eval's models that runs conversations, and the type of the requests that it takes."""
@@ -95,7 +95,7 @@ class _Talk:
         request: The harness's request.
         replies: So far, as they came.
         plain: The same without reasoning: what the conversation goes on with.
-        tokens: Token counts, one a round that reported any.
+        tokens: Token counts of each round; None of a round that reported none, as one from the cache.
     """
 
     request: Any
@@ -126,7 +126,8 @@ def run_rounds(lm: Any, requests: Sequence[Any], generate: Generate) -> list[Any
         generate: The model's `generate_until`, or the response cache in front of it.
 
     Returns:
-        For each request, in order, a `GenerationResult` with the list of its replies and the sum of its token counts.
+        For each request, in order, a `GenerationResult` with the list of its replies and, if every round reported its
+        token counts, their sum.
     """
     from lmms_eval.api.instance import unwrap_generation_output
 
@@ -168,10 +169,10 @@ def _renew_connections(lm: Any) -> None:
 
 
 def _take(talk: _Talk, reply: str, tokens: Any) -> None:
+    reply = encodable(reply)
     talk.replies.append(reply)
     talk.plain.append(_without_reasoning(reply, talk.request.args[3]))
-    if tokens is not None:
-        talk.tokens.append(tokens)
+    talk.tokens.append(tokens)
 
 
 def _without_reasoning(reply: str, tags: list[list[str]] | None) -> str:
@@ -198,8 +199,8 @@ def _instance(lm: Any, talk: _Talk) -> Any:
 def _result(talk: _Talk) -> Any:
     from lmms_eval.api.instance import GenerationResult, TokenCounts
 
-    if not talk.tokens:
-        return GenerationResult(talk.replies)
+    if not talk.tokens or None in talk.tokens:
+        return GenerationResult(talk.replies)  # a sum over some of the rounds would be taken for the whole
     sums = {}
     for name in ("input_tokens", "output_tokens", "reasoning_tokens"):
         counts = [count for tokens in talk.tokens if (count := getattr(tokens, name)) is not None]

@@ -14,6 +14,8 @@ from typing import Any
 
 from loguru import logger
 
+from condchain_tasks.scorers.replies import encodable
+
 _MARK = "_condchain_tasks_stages"
 
 Doc = dict[str, Any]
@@ -111,7 +113,6 @@ def _is_ours(task: Any) -> bool:
 
 
 def _encodable(reply: Any) -> Any:
-    """A reply that can be written: at half a character lmms-eval gives up a task's sample log in the middle."""
     if isinstance(reply, list):
         return [_encodable(one) for one in reply]
-    return reply.encode("utf-8", "replace").decode("utf-8") if isinstance(reply, str) else reply
+    return encodable(reply) if isinstance(reply, str) else reply

@@ -23,3 +23,11 @@ def is_failed(reply: str | None) -> bool:
         return True
     text = reply.lstrip()
     return not text or text.startswith(_FAILURE_MARKERS)
+
+
+def encodable(reply: str) -> str:
+    """A reply that can be written and sent on: half a surrogate pair, which JSON can hold, becomes a question mark.
+
+    lmms-eval gives up a sample log, or a cached run, at the first one.
+    """
+    return reply.encode("utf-8", "replace").decode("utf-8")

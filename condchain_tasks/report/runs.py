@@ -72,6 +72,19 @@ def sample_files(run: Path) -> list[SampleFile]:
     return sorted(found, key=lambda file: (file.path.parent, file.date, file.task))
 
 
+def results_files(run: Path) -> list[Path]:
+    """Finds the results of runs, whether they have samples or not.
+
+    Args:
+        run: A folder, such as that of `--output_path`, or one file of results.
+
+    Returns:
+        All files of results below it; none if there are none.
+    """
+    paths = [run] if run.is_file() else sorted(run.rglob("*_results.json"))
+    return [path for path in paths if path.name.endswith("_results.json") and path.is_file()]
+
+
 def read_samples(file: SampleFile) -> Iterator[dict[str, Any]]:
     """The samples, in order.
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from loguru import logger
+
 from condchain_tasks import __version__, rounds
 from condchain_tasks.data.harness import RunNotPossible, provenance
 from condchain_tasks.data.images import FileImage
 from condchain_tasks.data.vrex_tasks import Variant
 from condchain_tasks.prompts import fingerprint
-from condchain_tasks.scorers.vrex_metrics import linearised_macro_average
+from condchain_tasks.scorers.vrex_metrics import CATEGORIES, linearised_macro_average
 from condchain_tasks.tasks.aggregation import share
 from condchain_tasks.tasks.rounds_task import RoundsTask
 from condchain_tasks.tasks.vrex import chains
@@ -75,7 +77,7 @@ def process_results(doc: dict[str, Any], results: list[str]) -> dict[str, dict[s
 def process_rounds(doc: dict[str, Any], results: list[str]) -> dict[str, dict[str, Any]]:
     """Scores a conversation. Every metric has an entry for every sample; some of them without a score."""
     record = make_record(doc, results)
-    own = {f"ability_{name}": _item(record, None) for name in ("deduction", "guessing", "navigation", "retrieval")}
+    own = {f"ability_{name}": _item(record, None) for name in CATEGORIES}
     own[f"ability_{record['category']}"] = _item(record, record["ability"])
     return {
         "ability": _item(record, record["ability"]),
@@ -105,6 +107,9 @@ def macro_average(items: list[dict[str, Any]]) -> float | None:
     linearised shares in the average.
     """
     scored = [item for item in items if "score" in item]
+    missing = [name for name in CATEGORIES if name not in {item["category"] for item in scored}]
+    if scored and missing:
+        logger.warning("No samples of {}: the average over categories is not the published figure.", ", ".join(missing))
     terms = iter(linearised_macro_average([i["score"] for i in scored], [i["category"] for i in scored]))
     items[:] = [
         {"id": item["id"], "category": item["category"]} | ({"score": next(terms)} if "score" in item else {})

@@ -24,7 +24,8 @@ def make_record(doc: Mapping[str, Any], replies: Sequence[str]) -> dict[str, Any
         The row without its pictures, `steps` with options, choice, rule, gold and reply of each step that was to be
         asked, and: `score` (100 or 0: the final question, or the one step), `score_lenient`, `ability`,
         `ability_lenient` (per cent; None without intermediate steps), `wrong_steps`, `compliant` (per cent of the
-        steps), `no_answer` (whether some reply could not be read), `failed`. A step that was not reached is wrong.
+        steps), `no_answer` (whether some reply could not be read), `failed`
+        (see `_has_failed`). A step that was not reached is wrong.
     """
     asked = doc["steps"][doc["step"] - 1 : doc["step"]] if doc["step"] else doc["steps"]
     steps = [_read(step, replies[number] if number < len(replies) else "") for number, step in enumerate(asked)]
@@ -39,8 +40,19 @@ def make_record(doc: Mapping[str, Any], replies: Sequence[str]) -> dict[str, Any
         "wrong_steps": sum(not _is_right(step, "choice") for step in between) if between else None,
         "compliant": 100.0 * sum(step["compliant"] for step in steps) / len(steps),
         "no_answer": any(step["choice"] is None for step in steps),
-        "failed": any(map(is_failed, replies)) or len(replies) < len(asked),
+        "failed": _has_failed(replies, len(asked)),
     }
+
+
+def _has_failed(replies: Sequence[str], asked: int) -> bool:
+    """Whether a request failed: its chain then ended early, or its text says so.
+
+    A last reply that is nothing but reasoning, which the harness has taken out, is one without an answer; of a single
+    request that cannot be told from one that came back empty.
+    """
+    if len(replies) < asked or asked == 1:
+        return len(replies) < asked or is_failed(replies[0])
+    return any(reply.strip() and is_failed(reply) for reply in replies)
 
 
 def _read(step: Mapping[str, Any], reply: str) -> dict[str, Any]:

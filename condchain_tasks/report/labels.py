@@ -1,0 +1,147 @@
+"""Names that tell the runs of one model apart: what differs between them, and nothing else."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from condchain_tasks.report.settings import Settings
+
+_MAX_VALUE = 60
+_MAX_LABEL = 200
+
+
+@dataclass(frozen=True)
+class Named:
+    """What a label is made of.
+
+    Attributes:
+        model: The model's whole name.
+        scope: The benchmark, and whether it is the embedded twin: labels are compared within it.
+        task: The task's name.
+        date: The run's.
+        settings: Of this task.
+        prompts: Hashes by name, of all the run's prompts of the benchmark.
+        data: Hashes by task, of all the run's data of the benchmark.
+    """
+
+    model: str
+    scope: tuple[str, bool]
+    task: str
+    date: str
+    settings: Settings
+    prompts: Mapping[str, str]
+    data: Mapping[str, str]
+
+
+def short_names(models: Iterable[str]) -> dict[str, str]:
+    """Names for models: the last two parts of a path, or all of it where that would be the name of two.
+
+    Args:
+        models: Whole names.
+
+    Returns:
+        By whole name.
+    """
+    whole = set(models)
+    short = {model: "/".join(model.rstrip("/").split("/")[-2:]) for model in whole}
+    counts = Counter(short.values())
+    return {model: name if counts[name] == 1 else model for model, name in short.items()}
+
+
+def make_labels(runs: Sequence[Named]) -> list[str]:
+    """Labels, of which no task has one twice.
+
+    The model's arguments are compared over all its runs, generation settings, judge, prompts and data over those of one
+    benchmark; prompts and data by name, since its tasks have different ones by design. Thus a run has one label in all
+    tasks of a benchmark, and tasks with different settings never share one.
+
+    Args:
+        runs: One for each evaluation.
+
+    Returns:
+        In their order: the model's short name, and in parentheses what differs.
+    """
+    short = short_names(one.model for one in runs)
+    models: defaultdict[str, list[Named]] = defaultdict(list)
+    families: defaultdict[_Family, list[Named]] = defaultdict(list)
+    for one in runs:
+        if one.settings.is_known:
+            models[one.model].append(one)
+            families[one.model, one.scope].append(one)
+    arguments = {model: _differing([plain(one.settings.arguments) for one in of]) for model, of in models.items()}
+    told = {family: _told(of, arguments[family[0]]) for family, of in families.items()}
+    labels = [_label(short[one.model], one, told.get((one.model, one.scope))) for one in runs]
+    counts = Counter((one.task, label) for one, label in zip(runs, labels, strict=True))
+    return [
+        label if counts[one.task, label] == 1 else f"{label}, run {one.date}"
+        for one, label in zip(runs, labels, strict=True)
+    ]
+
+
+def plain(values: str) -> dict[str, str]:
+    """Settings that are kept as JSON, each as a short text.
+
+    Args:
+        values: See `Settings`; "" for none.
+    """
+    loaded = json.loads(values or "{}")
+    return {name: value if isinstance(value, str) else json.dumps(value) for name, value in loaded.items()}
+
+
+_Family = tuple[str, tuple[str, bool]]  # a model's whole name, and a benchmark
+
+
+class _Told(NamedTuple):
+    """What tells the runs of a family apart: settings, and the prompts and tasks whose hashes differ."""
+
+    settings: set[str]
+    prompts: set[str]
+    data: set[str]
+
+
+def _told(family: Sequence[Named], arguments: set[str]) -> _Told:
+    prompts, data = _in_conflict([one.prompts for one in family]), _in_conflict([one.data for one in family])
+    told = _Told(arguments, prompts, data)
+    return told._replace(settings=arguments | _differing([_facets(one, told) for one in family]))
+
+
+def _label(model: str, one: Named, told: _Told | None) -> str:
+    if told is None:  # nobody's settings are known
+        return model
+    if not one.settings.is_known:
+        return f"{model} (settings unknown)"
+    listed = [f"{name}={value[:_MAX_VALUE]}" for name, value in _facets(one, told).items() if name in told.settings]
+    return f"{model} ({', '.join(listed)[:_MAX_LABEL]})" if listed else model
+
+
+def _facets(one: Named, told: _Told) -> dict[str, str]:
+    """What may tell a run from others, by name; what is empty is left out."""
+    found = {**plain(one.settings.generation), **plain(one.settings.arguments), "judge": one.settings.judge}
+    found["prompts"] = _digest(one.prompts, told.prompts)
+    found["data"] = _digest(one.data, told.data)
+    return {name: value for name, value in found.items() if value}
+
+
+def _differing(facets: Sequence[Mapping[str, str]]) -> set[str]:
+    """Names whose values are not the same everywhere, or that are not everywhere."""
+    names = {name for facet in facets for name in facet}
+    return {name for name in names if len({facet.get(name) for facet in facets}) > 1}
+
+
+def _in_conflict(hashes: Sequence[Mapping[str, str]]) -> set[str]:
+    """Names that have two values."""
+    names = {name for one in hashes for name in one}
+    return {name for name in names if len({one[name] for one in hashes if name in one}) > 1}
+
+
+def _digest(hashes: Mapping[str, str], names: set[str]) -> str:
+    """Eight digits for those hashes that have a say: the hash itself if there is one, else a hash of them."""
+    listed = sorted((name, digest) for name, digest in hashes.items() if name in names)
+    if len(listed) < 2:
+        return "".join(digest[:8] for _, digest in listed)
+    return hashlib.sha256(json.dumps(listed).encode()).hexdigest()[:8]

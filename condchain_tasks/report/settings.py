@@ -1,0 +1,297 @@
+"""What a run says of itself: the model, and what must be the same for figures to be set side by side."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from condchain_tasks.data.errors import DataError
+from condchain_tasks.report.columns import COLUMNS
+from condchain_tasks.report.runs import read_results
+
+# How a run is carried out, not what is asked: none of these makes it another evaluation.
+_OPERATION = frozenset(
+    {
+        "azure_openai",
+        "base_url",
+        "batch_size",
+        "continual_mode",
+        "data_parallel_size",
+        "device",
+        "device_map",
+        "disable_log_stats",
+        "gpu_memory_utilization",
+        "max_batch_size",
+        "max_concurrent",
+        "max_retries",
+        "num_concurrent",
+        "num_gpus",
+        "num_processes",
+        "pipeline_parallel_size",
+        "response_persistent_folder",
+        "retry_delay",
+        "tensor_parallel_size",
+        "threads",
+        "timeout",
+        "trust_remote_code",
+    }
+)
+_SECRET = re.compile(r"(?i)(api_?key|token|secret|password)$")
+_SEEDS = ("random_seed", "numpy_seed", "torch_seed", "fewshot_seed")
+_UNKNOWN = "unknown"
+_MAX_NAME = 300
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What must be the same for figures to be set side by side. All are "" if the run's results are not there.
+
+    Attributes:
+        prompts: Names and hashes of the prompts, such as "condchain@3ab650a72dd2bef0", joined by spaces.
+        data: SHA-256 of the data.
+        judge: The judge's name, "none" if judging was off, "" where there is none.
+        generation: The generation settings, as sorted JSON.
+        version: Of this package.
+        harness: Version of lmms-eval; "" if it does not know its own.
+        arguments: Of the model, as far as they bear on its answers, and "--model" (the backend), "--seed" and
+            "--system_instruction" (its hash), as sorted JSON.
+        judge_prompts: Names and hashes of the judge's prompts.
+    """
+
+    prompts: str
+    data: str
+    judge: str
+    generation: str
+    version: str
+    harness: str
+    arguments: str = ""
+    judge_prompts: str = ""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the run's results were there."""
+        return bool(self.generation)
+
+
+UNKNOWN = Settings(prompts="", data="", judge="", generation="", version="", harness="")
+
+
+def benchmark_of(task: str) -> str:
+    """The benchmark that a task is of, by its name; "" for the tasks of others."""
+    name = task.partition("_")[0]
+    return name if name in COLUMNS else ""
+
+
+def scope_of(task: str) -> tuple[str, bool]:
+    """The benchmark that a task is of, and whether it is of the embedded twin, which is never mixed with it."""
+    return benchmark_of(task), task.endswith("_mini")
+
+
+class Results:
+    """A file of results.
+
+    Attributes:
+        path: The file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Reads it.
+
+        Raises:
+            DataError: There is no such file, or it is none of lmms-eval's.
+        """
+        self.path = path
+        try:
+            self._value = _RESULTS.validate_python(read_results(path))
+        except ValidationError as error:
+            raise DataError(f"{path} holds no results of lmms-eval: {_first(error)}.") from error
+
+    @cached_property
+    def tasks(self) -> tuple[str, ...]:
+        """The tasks that have samples if the run logged them; after `condchain judge`, those that it judged."""
+        return tuple(self._value.judged.tasks if self._value.judged else self._value.configs)
+
+    @cached_property
+    def model(self) -> str:
+        """The name of the checkpoint or API; that of the backend if it has no other."""
+        return (self._value.model_name or self._value.config.model)[:_MAX_NAME]
+
+    def is_limited(self, task: str) -> bool:
+        """Whether `--limit` or `--offset` left samples of a task out."""
+        limit, size = self._value.config.limit or 0, self.expected(task)
+        return bool(self._value.config.offset) or 0 < limit < 1 or 1 <= limit < (math.inf if size is None else size)
+
+    def expected(self, task: str) -> int | None:
+        """How many samples the task has; None if the results do not say."""
+        size = self._value.n_samples.get(task)
+        return size.original if size else None
+
+    def figure(self, task: str, metric: str) -> float | None:
+        """A figure that lmms-eval computed; None if there is none."""
+        figures = self._value.results.get(task)
+        value = figures.get(f"{metric},none") if isinstance(figures, dict) else None
+        return float(value) if isinstance(value, int | float) else None
+
+    def generation(self, task: str) -> dict[str, Any]:
+        """The task's generation settings."""
+        return self._task(task).generation_kwargs
+
+    def settings(self, task: str) -> Settings:
+        """The settings that a task was run with.
+
+        Raises:
+            DataError: They are not what this package's tasks write.
+        """
+        metadata = self._task(task).metadata
+        judge = metadata.judge
+        return Settings(
+            prompts=_joined(metadata.all_prompts),
+            data=metadata.data.sha256 if metadata.data else "",
+            judge=judge.model if judge else "",
+            generation=_json(self.generation(task)),
+            version=metadata.condchain_tasks,
+            harness="" if _UNKNOWN in self._value.lmms_eval_version else self._value.lmms_eval_version,
+            arguments=_json(self._arguments()),
+            judge_prompts=_joined(metadata.judge_prompts),
+        )
+
+    def prompts(self, scope: tuple[str, bool]) -> dict[str, str]:
+        """Hashes of all prompts of a benchmark, or its embedded twin, and of the judge's, by name."""
+        metadata = [self._task(task).metadata for task in self._of(scope)]
+        listed = [
+            prompt for one in metadata for prompt in (*one.all_prompts, *(one.judge.prompts if one.judge else ()))
+        ]
+        return {prompt.name: prompt.sha256 for prompt in listed}
+
+    def data(self, scope: tuple[str, bool]) -> dict[str, str]:
+        """Hashes of the data of a benchmark's tasks, by task."""
+        found = {task: self._task(task).metadata.data for task in self._of(scope)}
+        return {task: data.sha256 for task, data in found.items() if data}
+
+    def _of(self, scope: tuple[str, bool]) -> Iterator[str]:
+        return (task for task in self._value.configs if scope_of(task) == scope)
+
+    def _task(self, task: str) -> _Task:
+        if task not in self._value.configs:
+            raise DataError(f"{self.path}, field configs: expected {task}, which has samples.")
+        try:
+            return _TASK.validate_python(self._value.configs[task])
+        except ValidationError as error:
+            raise DataError(f"{self.path}, field configs.{task}: {_first(error)}.") from error
+
+    def _arguments(self) -> dict[str, Any]:
+        config = self._value.config
+        given = config.model_args or {}
+        if isinstance(given, str):
+            pairs = (part.partition("=") for part in given.split(",") if part)
+            given = {name.strip(): value for name, _, value in pairs}
+        kept = {
+            name: value
+            for name, value in given.items()
+            if name not in _OPERATION and not _SECRET.search(name) and value != self._value.model_name
+        }
+        seeds = [config.model_dump()[name] for name in _SEEDS]
+        return kept | {
+            "--model": config.model,
+            "--seed": seeds[0] if len(set(seeds)) == 1 else ",".join(map(str, seeds)),
+            "--system_instruction": self._value.system_instruction_sha or "",
+        }
+
+
+# --- the file, as far as it is read
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="ignore", protected_namespaces=())
+
+
+class _Prompt(_Part):
+    name: str
+    sha256: str
+
+
+class _Judge(_Part):
+    model: str
+    prompts: list[_Prompt] = []
+
+
+class _Data(_Part):
+    sha256: str
+
+
+class _Metadata(_Part):
+    condchain_tasks: str = ""
+    prompt: _Prompt | None = None
+    prompts: list[_Prompt] = []
+    judge: _Judge | None = None
+    data: _Data | None = None
+
+    @property
+    def all_prompts(self) -> list[_Prompt]:
+        return [self.prompt] if self.prompt else self.prompts
+
+    @property
+    def judge_prompts(self) -> list[_Prompt]:
+        return self.judge.prompts if self.judge else []
+
+
+class _Task(_Part):
+    generation_kwargs: dict[str, Any] = {}
+    metadata: _Metadata = _Metadata()
+
+
+class _Size(_Part):
+    original: int
+
+
+class _Config(_Part):
+    model: str = ""
+    model_args: str | dict[str, Any] | None = None
+    limit: float | None = None
+    offset: int | None = None
+    random_seed: int | None = None
+    numpy_seed: int | None = None
+    torch_seed: int | None = None
+    fewshot_seed: int | None = None
+
+
+class _Judged(_Part):
+    tasks: list[str]
+
+
+class _Results(_Part):
+    results: dict[str, Any]
+    configs: dict[str, Any]
+    config: _Config = _Config()
+    n_samples: dict[str, _Size] = Field({}, alias="n-samples")
+    lmms_eval_version: str = _UNKNOWN
+    model_name: str | None = None
+    system_instruction_sha: str | None = None
+    judged: _Judged | None = None
+
+
+_RESULTS = TypeAdapter(_Results)
+_TASK = TypeAdapter(_Task)
+
+
+def _first(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_input=False)[0]
+    return f"field {'.'.join(str(part)[:80] for part in first['loc'])}: {first['msg']}"
+
+
+def _joined(prompts: list[_Prompt]) -> str:
+    return " ".join(f"{prompt.name}@{prompt.sha256}" for prompt in prompts)
+
+
+def _json(values: Mapping[str, Any]) -> str:
+    """Sorted JSON, in which 0 and 0.0 are the same."""
+    plain = {name: int(v) if isinstance(v, float) and v.is_integer() else v for name, v in values.items()}
+    return json.dumps(plain, sort_keys=True, ensure_ascii=False, default=str)

@@ -1,0 +1,343 @@
+"""Files for leaderboards: which logs of a run go into one, what it lacks, and the manifest that stands beside it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from condchain_tasks import __version__
+from condchain_tasks.data.errors import DataError
+from condchain_tasks.data.fields import shown
+from condchain_tasks.report.runs import SampleFile, read_results, read_samples, sample_files
+
+Metrics = dict[str, dict[str, float | int | None]]
+"""A table: by row, such as "gui", the values by column, such as "path_f1" (per cent; None: nothing to average)."""
+
+MANIFEST_SUFFIX = ".manifest.json"
+"""Behind the submission's file name, for its manifest."""
+
+_MINI = "_mini"
+_SAME = ("model", "model_args", "gen_kwargs", "random_seed", "numpy_seed", "torch_seed")
+_SETTINGS = ("model_backend", "gen_kwargs", "batch_size", "limit", "offset", "random_seed", "numpy_seed", "torch_seed")
+_TRACKED = ("system_instruction_sha", "chat_template_sha")
+_ROUNDING = 1e-7  # of sums in another order; per cent
+_MAX_LISTED = 5
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What was written.
+
+    Attributes:
+        file: The submission.
+        manifest: The manifest beside it.
+        items: Entries in the file.
+        metrics: What the benchmark's rules give for the file, read back.
+        gaps: What it lacks, a sentence each; empty for a complete one.
+        remarks: What else one must know before handing it in, a sentence each.
+    """
+
+    file: Path
+    manifest: Path
+    items: int
+    metrics: Metrics
+    gaps: tuple[str, ...]
+    remarks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class TaskLog:
+    """One task of a run.
+
+    Attributes:
+        file: Its samples.
+        results: The run's results.
+        samples: By `doc_id`, the row of the data, from 0.
+    """
+
+    file: SampleFile
+    results: Mapping[str, Any]
+    samples: Mapping[int, dict[str, Any]]
+
+    @property
+    def task(self) -> str:
+        """The task's name, without `_mini`."""
+        return self.file.task.removesuffix(_MINI)
+
+    @property
+    def metadata(self) -> Mapping[str, Any]:
+        """What the task says of its prompts, its data, its judge and its version."""
+        return _mapping(_mapping(_mapping(self.results.get("configs")).get(self.file.task)).get("metadata"))
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        """What the run was called with."""
+        return _mapping(self.results.get("config"))
+
+    @property
+    def gaps(self) -> list[str]:
+        """What the log lacks of the whole task, a sentence each."""
+        found = []
+        if self.config.get("limit") not in (None, -1) or self.config.get("offset"):
+            found.append(
+                f"{self.file.task} ran with --limit {self.config.get('limit')} --offset {self.config.get('offset')}."
+            )
+        whole = _mapping(_mapping(self.results.get("n-samples")).get(self.file.task)).get("original")
+        if not isinstance(whole, int):
+            found.append(f"{self.file.results} does not say how many samples {self.file.task} has.")
+        elif absent := sorted(set(range(whole)) - self.samples.keys()):
+            found.append(f"{self.file.task} has {whole:,} samples; {listed(absent, 'doc_id')} missing.")
+        return found
+
+    def place(self, doc_id: int) -> str:
+        """Where a sample stands, for messages."""
+        return f"{self.file.path}, doc_id {doc_id}"
+
+
+def listed(values: Sequence[object], what: str) -> str:
+    """The first few of many, and how many there are: "12 chains (a, b, c, ...) are"."""
+    few = ", ".join(shown(value).strip("'") for value in values[:_MAX_LISTED])
+    more = ", ..." if len(values) > _MAX_LISTED else ""
+    return f"{len(values):,} of {what} ({few}{more}) are"
+
+
+def newest_logs(run: Path, tasks: re.Pattern[str]) -> list[TaskLog]:
+    """The newest log of each task of one model.
+
+    Logs of embedded twins are taken only where there are none of the benchmark itself.
+
+    Args:
+        run: A folder with one run or several of one model, or one file of samples.
+        tasks: Matches the names of the wanted tasks, with and without `_mini`.
+
+    Returns:
+        One entry for each task, in the order of their names.
+
+    Raises:
+        DataError: There are none, a log or its results cannot be read, or they are of different models or settings.
+    """
+    files = [file for file in sample_files(run) if tasks.fullmatch(file.task)]
+    if not files:
+        raise DataError(f"{run} holds samples of other tasks only: expected such as match {tasks.pattern}.")
+    files = [file for file in files if not file.task.endswith(_MINI)] or files
+    newest = {file.task: file for file in sorted(files, key=lambda file: file.date)}
+    results = {file.results: read_results(file.results) for file in files}
+    _check_one_model(run, files, results)
+    logs = [TaskLog(file, results[file.results], _by_doc_id(file)) for _, file in sorted(newest.items())]
+    _check_same_settings(logs)
+    return logs
+
+
+def write_submission(
+    out: Path,
+    benchmark: str,
+    logs: Sequence[TaskLog],
+    items: Sequence[Mapping[str, Any]],
+    *,
+    gaps: Sequence[str],
+    remarks: Sequence[str],
+    counts: Mapping[str, int],
+    score: Callable[[Path], Metrics],
+    incomplete: bool,
+    fields: Mapping[str, str] | None = None,
+) -> Submission:
+    """Writes a submission and its manifest, each aside and then renamed.
+
+    Args:
+        out: The file; one that is there is replaced. The manifest's name is this one and `MANIFEST_SUFFIX`.
+        benchmark: Its name.
+        logs: What the items are from.
+        items: The file's entries.
+        gaps: What is missing, a sentence each.
+        remarks: For the result and the manifest.
+        counts: How many of what, for the manifest.
+        score: Computes the metrics of a file.
+        incomplete: Whether to write it in spite of gaps.
+        fields: What an entry's fields mean, for the manifest, where the format is this package's own.
+
+    Returns:
+        What was written.
+
+    Raises:
+        DataError: There are gaps and `incomplete` is not set, there is nothing to write, or the file's metrics are not
+            those of the run.
+        OSError: The file cannot be written.
+    """
+    if not items:
+        raise DataError(f"There is nothing to submit. {' '.join(gaps)}".strip())
+    if gaps and not incomplete:
+        raise DataError(f"The run is incomplete: {' '.join(gaps)} A leaderboard takes whole runs.")
+    if any(log.file.task.endswith(_MINI) for log in logs):
+        remarks = ["It is of the embedded twin, whose figures do not belong on the benchmark's leaderboard."]
+    aside = out.with_name(f".{out.name}.part")
+    try:
+        aside.write_text(json.dumps(items, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+        metrics = score(aside)
+        if not gaps:
+            _check_metrics(logs, metrics)
+        manifest = {
+            "benchmark": benchmark,
+            "file": out.name,
+            "sha256": hashlib.sha256(aside.read_bytes()).hexdigest(),
+            "created": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+            "complete": not gaps,
+            "gaps": list(gaps),
+            "remarks": list(remarks),
+            "counts": {"items": len(items), **counts},
+            "metrics": metrics,
+            **_origin(logs),
+            **({"fields": dict(fields)} if fields else {}),
+        }
+        _write(
+            out.with_name(out.name + MANIFEST_SUFFIX), json.dumps(manifest, indent=2, ensure_ascii=False, default=str)
+        )
+        aside.replace(out)
+    finally:
+        aside.unlink(missing_ok=True)
+    return Submission(out, out.with_name(out.name + MANIFEST_SUFFIX), len(items), metrics, tuple(gaps), tuple(remarks))
+
+
+def read_items(file: Path) -> list[dict[str, Any]]:
+    """The entries of a submission.
+
+    Raises:
+        DataError: It is no JSON list of objects.
+    """
+    try:
+        items = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise DataError(f"{file} is no submission: {error}.") from error
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        raise DataError(f"{file} is no submission: expected a JSON list of objects.")
+    return items
+
+
+def failed_gap(task: str, failed: int) -> Iterable[str]:
+    """The sentence on failed requests, if there are any."""
+    if failed:
+        yield (
+            f"{failed:,} requests of {task} failed or came back empty: run it again with --use_cache, which sends only "
+            "those."
+        )
+
+
+def unusual_size(what: str, found: int, official: int) -> Iterable[str]:
+    """The sentence on data that has another size than the official one."""
+    if found != official:
+        yield f"The data has {found:,} {what}; the official one has {official:,}."
+
+
+def _by_doc_id(file: SampleFile) -> dict[int, dict[str, Any]]:
+    samples: dict[int, dict[str, Any]] = {}
+    for number, sample in enumerate(read_samples(file), start=1):
+        doc_id = sample.get("doc_id")
+        if type(doc_id) is not int or doc_id < 0:
+            raise DataError(
+                f"{file.path}, sample {number}, field doc_id: expected a whole number, found {shown(doc_id)}."
+            )
+        if doc_id in samples:
+            raise DataError(f"{file.path}: doc_id {doc_id} occurs twice. Was the log put together from two runs?")
+        samples[doc_id] = sample
+    return samples
+
+
+def _check_one_model(run: Path, files: Iterable[SampleFile], results: Mapping[Path, Mapping[str, Any]]) -> None:
+    models: dict[str, Path] = {}
+    for file in files:
+        config = _mapping(results[file.results].get("config"))
+        models.setdefault(f"{config.get('model')} ({config.get('model_args')})", file.path.parent)
+    if len(models) > 1:
+        names = ", ".join(f"{name} in {folder}" for name, folder in models.items())
+        raise DataError(f"{run} holds runs of {len(models)} models: {names}. Name the folder of one.")
+
+
+def _check_same_settings(logs: Sequence[TaskLog]) -> None:
+    first: dict[str, tuple[str, TaskLog]] = {}
+    for log in logs:
+        prompts = [log.metadata.get("prompt"), *_list(log.metadata.get("prompts"))]
+        data, judge = _mapping(log.metadata.get("data")), log.metadata.get("judge")
+        values = {name: log.config.get(name) for name in _SAME}
+        values |= {"system_instruction": log.results.get("system_instruction")}
+        values |= {"data's source": data.get("source"), "data's revision": data.get("revision")}
+        values |= {f"prompt {p.get('name')}": p.get("sha256") for p in prompts if isinstance(p, dict)}
+        values |= {"judge": _mapping(judge).get("model")}
+        for name, value in values.items():
+            text, other = first.setdefault(name, (repr(value), log))
+            if text != repr(value):
+                raise DataError(
+                    f"{other.file.path} and {log.file.path} differ in their {name}: {text[:80]} and {shown(value)}. "
+                    "One submission has one of each: name a folder that holds one run."
+                )
+
+
+def _check_metrics(logs: Iterable[TaskLog], metrics: Metrics) -> None:
+    """Makes sure that the file says what the run's own results say, as far as they say it under the same names."""
+    for log in logs:
+        own = {
+            key.partition(",")[0]: value
+            for key, value in _mapping(_mapping(log.results.get("results")).get(log.file.task)).items()
+        }
+        for name, value in metrics.get(log.task, {}).items():
+            other = own.get(name)
+            if isinstance(value, float) and isinstance(other, float) and abs(value - other) > _ROUNDING:
+                raise DataError(
+                    f"{log.file.path} gives a {name} of {value:.6f}, and {log.file.results} says {other:.6f}. Do the "
+                    "two belong together?"
+                )
+
+
+def _origin(logs: Sequence[TaskLog]) -> dict[str, Any]:
+    """Where a submission is from: the model, its settings, versions, data, prompts and judge; some by task."""
+    results, config = logs[0].results, logs[0].config
+    return {
+        "model": {"backend": config.get("model"), "args": config.get("model_args"), "name": results.get("model_name")},
+        "settings": {name: config.get(name) for name in _SETTINGS} | {name: results.get(name) for name in _TRACKED},
+        "versions": {
+            "lmms_eval": results.get("lmms_eval_version"),
+            "condchain_tasks": logs[0].metadata.get("condchain_tasks"),
+            "condchain_tasks_of_submission": __version__,
+        },
+        "judge": logs[0].metadata.get("judge"),
+        "tasks": {
+            log.file.task: {
+                "date": log.file.date,
+                "samples": len(log.samples),
+                "samples_sha256": _sha256(log.file.path),
+                "prompts": [log.metadata["prompt"]] if "prompt" in log.metadata else log.metadata.get("prompts"),
+                # A folder's place on someone's machine identifies nothing, and tells more than it should.
+                "data": {name: value for name, value in _mapping(log.metadata.get("data")).items() if name != "root"},
+            }
+            for log in logs
+        },
+    }
+
+
+def _sha256(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _write(path: Path, text: str) -> None:
+    aside = path.with_name(f".{path.name}.part")
+    try:
+        aside.write_text(text + "\n", encoding="utf-8")
+        aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []

@@ -1,0 +1,189 @@
+"""V-REX's choices, one entry a sample and mode."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import TypeAdapter, ValidationError
+
+from condchain_tasks.data.errors import DataError
+from condchain_tasks.data.fields import faults_of
+from condchain_tasks.report.submit import (
+    Metrics,
+    Submission,
+    TaskLog,
+    failed_gap,
+    newest_logs,
+    read_items,
+    unusual_size,
+    write_submission,
+)
+from condchain_tasks.scorers.vrex import ability
+from condchain_tasks.scorers.vrex_metrics import macro_average
+
+OFFICIAL_SAMPLES = 702
+"""Samples of the official data, in each mode."""
+
+FIELDS = {
+    "id": "The sample's",
+    "category": "deduction, guessing, navigation or retrieval",
+    "scenario": "The kind of picture",
+    "mode": "planning, following or direct (the final question alone)",
+    "set": "standard, or hard: eight questions to pick from",
+    "choices": "The option picked at each step before the last, A, B, ...; null if the reply names none; [] for direct",
+    "gold": "The right options of the same steps",
+    "final_choice": "The option picked for the final question; null if the reply names none",
+    "final_gold": "The right one",
+    "failed": "A request failed, and the conversation ended there",
+}
+"""What each field of an entry means; it stands in the manifest."""
+
+_REQUIRED = ("vrex_planning", "vrex_following", "vrex_direct")
+_TASKS = re.compile(r"vrex_(planning|following|direct|planning_hard)(_mini)?")
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+@dataclass(frozen=True)
+class _Step:
+    """What is needed of a step."""
+
+    gold: int
+    choice: int | None
+
+
+@dataclass(frozen=True)
+class _Record:
+    """What is needed of a sample's record."""
+
+    id: str
+    category: Literal["deduction", "guessing", "navigation", "retrieval"]
+    scenario: str
+    mode: Literal["planning", "following", "direct"]
+    set: Literal["standard", "hard"]
+    steps: list[_Step]
+    failed: bool
+
+
+_RECORD = TypeAdapter(_Record)
+
+
+def submit_vrex(run: Path, out: Path, *, incomplete: bool = False) -> Submission:
+    """Writes the choices of a run of V-REX, with a manifest beside the file.
+
+    The benchmark publishes no format of results; `FIELDS` tells what this one holds. Choices are read by the official
+    rules.
+
+    Args:
+        run: A folder with one run or several of one model: of `vrex`, or of its tasks. Of each task the newest
+            counts. `vrex_planning_hard` goes in if it is there.
+        out: The file.
+        incomplete: Whether to write it if modes, samples or replies are missing.
+
+    Returns:
+        What was written; its metrics have a row for each task.
+
+    Raises:
+        DataError: The run is incomplete, or cannot be read.
+        OSError: The file cannot be written.
+    """
+    logs = newest_logs(run, _TASKS)
+    gaps = [f"There is no run of {task}." for task in _REQUIRED if task not in {log.task for log in logs}]
+    items: list[dict[str, Any]] = []
+    remarks: list[str] = []
+    for log in logs:
+        records = [_read(log, doc_id, sample) for doc_id, sample in sorted(log.samples.items())]
+        gaps += [*log.gaps, *failed_gap(log.file.task, sum(record.failed for record in records))]
+        remarks += unusual_size(f"samples of {log.task}", len(records), OFFICIAL_SAMPLES)
+        items += [_item(record) for record in records]
+    return write_submission(
+        out,
+        "V-REX",
+        logs,
+        items,
+        gaps=gaps,
+        remarks=[] if gaps else remarks,
+        counts={log.task: len(log.samples) for log in logs},
+        score=vrex_metrics,
+        incomplete=incomplete,
+        fields=FIELDS,
+    )
+
+
+def vrex_metrics(file: Path) -> Metrics:
+    """The benchmark's figures for a file of choices.
+
+    Args:
+        file: As `submit_vrex` writes it.
+
+    Returns:
+        By task, `samples`, `ability` (None for direct), that of each category, and `final_acc`; per cent, averages
+        over the categories.
+
+    Raises:
+        DataError: The file is no such file.
+    """
+    by_task: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    try:
+        for item in read_items(file):
+            by_task[f"vrex_{item['mode']}" + ("_hard" if item["set"] == "hard" else "")].append(item)
+        return {task: _figures(items) for task, items in by_task.items()}
+    except (KeyError, TypeError, ValueError) as error:
+        raise DataError(f"{file} is no file of choices: {type(error).__name__} {error}.") from error
+
+
+def _figures(items: Sequence[Mapping[str, Any]]) -> dict[str, float | int | None]:
+    chained = [item for item in items if item["gold"]]
+    abilities = macro_average(
+        [100.0 * ability(item["choices"], item["gold"]) for item in chained], [item["category"] for item in chained]
+    )
+    finals = macro_average(
+        [100.0 * (item["final_choice"] == item["final_gold"]) for item in items], [item["category"] for item in items]
+    )
+    return {
+        "samples": len(items),
+        "ability": None if math.isnan(abilities.value) else abilities.value,
+        **{f"ability_{name}": one.value for name, one in abilities.categories.items()},
+        "final_acc": finals.value,
+    }
+
+
+def _read(log: TaskLog, doc_id: int, sample: Mapping[str, Any]) -> _Record:
+    place, value = log.place(doc_id), sample.get("final_acc")
+    try:
+        record = _RECORD.validate_python(value if isinstance(value, dict) else {})
+    except ValidationError as error:
+        fault = next(faults_of(error, place, "final_acc"))
+        raise DataError(f"{fault} Is it the log of a vrex task?") from error
+    if not record.steps or not all(_is_option(step.gold) and _is_option(step.choice) for step in record.steps):
+        raise DataError(f"{place}, field final_acc.steps: expected steps with options from 0 to {len(_LETTERS) - 1}.")
+    return record
+
+
+def _is_option(index: int | None) -> bool:
+    return index is None or 0 <= index < len(_LETTERS)
+
+
+def _item(record: _Record) -> dict[str, Any]:
+    *between, last = record.steps
+    return {
+        "id": record.id,
+        "category": record.category,
+        "scenario": record.scenario,
+        "mode": record.mode,
+        "set": record.set,
+        "choices": [_letter(step.choice) for step in between],
+        "gold": [_letter(step.gold) for step in between],
+        "final_choice": _letter(last.choice),
+        "final_gold": _letter(last.gold),
+        "failed": record.failed,
+    }
+
+
+def _letter(index: int | None) -> str | None:
+    return None if index is None else _LETTERS[index]

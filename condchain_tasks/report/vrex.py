@@ -1,0 +1,520 @@
+"""V-REX in the report: asking the right questions against answering them, and what either is good for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from condchain_tasks.report import estimates, families, intervals
+from condchain_tasks.report.estimates import Drawn, Key
+from condchain_tasks.report.evaluations import Evaluation
+from condchain_tasks.report.model import Cell, Chart, Section, Table, Value
+from condchain_tasks.report.published_tables import published_table
+from condchain_tasks.report.vrex_published import accuracy_by_wrong_steps
+from condchain_tasks.scorers.vrex_metrics import CATEGORIES, gain
+
+AVERAGE = "average"
+
+_DIRECT, _PLANNING, _FOLLOWING = "direct", "planning", "following"
+_MODES = (_PLANNING, _FOLLOWING)
+_STANDARD, _HARD, _BLIND, _FORCED = "standard", "hard", "blind", "tf"
+_WRONG = range(6)
+_STEPS = range(1, 7)
+_HEADLINE = f"{_FOLLOWING} accuracy"
+_TASK = re.compile(r"vrex_(planning|following|direct)(?:_(hard|blind|tf))?(?:_mini)?")
+_PAPER = "in the paper"
+_MINI = "The embedded twin is drawn by this package: its figures are not those of V-REX."
+_NOTES = (
+    "Planning: the model picks the next question, whose true answer it is told. Following: it answers the given "
+    "questions. Ability is the share of right steps before the final question.",
+    "Averages are over the four categories, each with the same weight, whatever their numbers of samples; a category "
+    "that no sample is of is left out.",
+    "Intervals are 95 % bootstrap intervals over samples, within categories.",
+)
+
+
+def sections(evaluations: Sequence[Evaluation]) -> list[Section]:
+    """The benchmark's sections.
+
+    Args:
+        evaluations: Of any benchmarks.
+
+    Returns:
+        One section for V-REX itself and one for its embedded twin, as far as there are runs of them.
+    """
+    found = []
+    for mini in (False, True):
+        chosen = [one for one in evaluations if one.benchmark == "vrex" and one.mini == mini and one.n]
+        if chosen:
+            found.append(_section(_runs(chosen), mini))
+    return found
+
+
+@dataclass(frozen=True)
+class _Samples:
+    """Scored samples of one task, one entry each.
+
+    Attributes:
+        id: The chain's; with a teacher-forced history several samples have it.
+        category: One of `CATEGORIES`.
+        step: The one step that was asked, from 1; 0 if the whole chain was.
+        wrong_steps: Wrong steps before the final question; -1 if none were asked.
+        score: 100 if the final question (teacher-forced: the step) was answered right, else 0.
+        ability: Per cent; not a number if only one step was asked.
+        chain: For each step of each chain, the number of the sample; the next two likewise.
+        number: The step's number, from 1.
+        right: 100 if the step is right, else 0.
+        flags: Why figures of them must be taken with care.
+    """
+
+    id: NDArray[Any]
+    category: NDArray[Any]
+    step: NDArray[np.int64]
+    wrong_steps: NDArray[np.int64]
+    score: NDArray[np.float64]
+    ability: NDArray[np.float64]
+    chain: NDArray[np.int64]
+    number: NDArray[np.int64]
+    right: NDArray[np.float64]
+    flags: tuple[str, ...]
+
+    def average(self, field: str) -> Value:
+        """The mean of the categories' means of "ability" or "score"."""
+        return self._means[field, AVERAGE]
+
+    def by_category(self, field: str) -> list[Value]:
+        """The mean in each category, and `average`."""
+        return [self._means[field, name] for name in (*CATEGORIES, AVERAGE)]
+
+    @property
+    def recovery(self) -> Value:
+        """The mean of the scores after at least one wrong step."""
+        return self._means["score", "recovery"]
+
+    @property
+    def by_wrong_steps(self) -> list[Value]:
+        """The mean of the scores after as many wrong steps as `_WRONG` says."""
+        return [self._means["score", str(number)] for number in _WRONG]
+
+    @cached_property
+    def _means(self) -> dict[Key, Value]:
+        columns: dict[Key, NDArray[np.float64]] = {}
+        derived: dict[Key, estimates.Derived] = {}
+        for field, values in (("ability", self.ability), ("score", self.score)):
+            present = [name for name in CATEGORIES if (~np.isnan(values[self.category == name])).any()]
+            for name in CATEGORIES:
+                columns[field, name] = np.where(self.category == name, values, np.nan)
+            averaged = tuple((field, name) for name in present or CATEGORIES)
+            derived[field, AVERAGE] = estimates.Derived(averaged, estimates.arithmetic_mean)
+        columns["score", "recovery"] = np.where(self.wrong_steps > 0, self.score, np.nan)
+        for number in _WRONG:
+            columns["score", str(number)] = np.where(self.wrong_steps == number, self.score, np.nan)
+        return estimates.estimate_all(columns, self.id, self.flags, derived, self.category)
+
+    @cached_property
+    def by_step(self) -> list[Value]:
+        """Accuracy at each of `_STEPS`: of the steps that were asked one by one, or of those of chains."""
+        if (self.step > 0).any():
+            number, right, drawn = self.step, self.score, self.id
+        else:
+            number, right, drawn = self.number, self.right, self.id[self.chain]
+        columns: dict[Key, NDArray[np.float64]] = {
+            (str(step),): np.where(number == step, right, np.nan) for step in _STEPS
+        }
+        found = estimates.estimate_all(columns, drawn, self.flags)
+        return [found[str(step),] for step in _STEPS]
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One label's samples, by variant ("standard", "hard", "blind", "tf") and mode."""
+
+    label: str
+    model: str
+    tasks: Mapping[tuple[str, str], _Samples]
+
+    @cached_property
+    def figures(self) -> dict[str, Value]:
+        """Those of the leaderboard."""
+        found: dict[str, Value] = {}
+        for mode in (_DIRECT, *_MODES):
+            if samples := self.tasks.get((_STANDARD, mode)):
+                found[f"{mode} accuracy"] = samples.average("score")
+                if mode != _DIRECT:
+                    found[f"{mode} ability"] = samples.average("ability")
+        return found
+
+
+def _runs(evaluations: Sequence[Evaluation]) -> list[_Run]:
+    flags = estimates.flags_by_task(evaluations)
+    found: dict[str, dict[tuple[str, str], _Samples]] = {}
+    for one in evaluations:
+        if match := _TASK.fullmatch(one.task):
+            tasks = found.setdefault(one.label, {})
+            tasks[match[2] or _STANDARD, match[1]] = _samples(one, flags[one.task][one.label])
+    models = {one.label: one.model for one in evaluations}
+    runs = [_Run(label, models[label], tasks) for label, tasks in found.items()]
+    return sorted(runs, key=lambda run: (estimates.order(run.figures.get(_HEADLINE)), run.label))
+
+
+def _samples(one: Evaluation, flags: tuple[str, ...]) -> _Samples:
+    columns = one.columns
+    starts = columns["step_start"]
+    chain = np.repeat(np.arange(one.n), np.diff(starts))
+    return _Samples(
+        id=one.strings("id").astype(str),
+        category=one.strings("category").astype(str),
+        step=columns["step"],
+        wrong_steps=columns["wrong_steps"],
+        score=columns["score"],
+        ability=columns["ability"],
+        chain=chain,
+        number=np.arange(len(chain)) - starts[:-1][chain] + 1,
+        right=100.0 * columns["step_right"],
+        flags=flags,
+    )
+
+
+def _section(runs: Sequence[_Run], mini: bool) -> Section:
+    prefix, official = ("vrex-mini", False) if mini else ("vrex", True)
+    drawn = [
+        _leaderboard(prefix, runs, official),
+        _abilities(prefix, runs, official),
+        _accuracies(prefix, runs, official),
+        _gains(prefix, runs, official),
+        _recovery(prefix, runs, official),
+        _by_wrong_steps(prefix, runs, official),
+        _by_step(prefix, runs),
+        _hard(prefix, runs, official),
+        _blind(prefix, runs, official),
+        (families.differences(f"{prefix}-differences", "Differences, points", _comparisons(runs)), ()),
+        (families.spread(f"{prefix}-spread", "Runs of one model: spread", _members(runs)), ()),
+    ]
+    return estimates.section(prefix, "V-REX, embedded twin" if mini else "V-REX", (_MINI,) * mini + _NOTES, drawn)
+
+
+# --- abilities and accuracies
+
+
+def _leaderboard(prefix: str, runs: Sequence[_Run], official: bool) -> Drawn:
+    columns = [f"{mode} ability" for mode in _MODES] + [f"{mode} accuracy" for mode in (_DIRECT, *_MODES)]
+    rows = [(run.label, False, run.figures) for run in runs]
+    rows = [row for row in rows if row[2]]
+    if official and rows:
+        rows += [(name, True, figures) for name, figures in _printed_main().items()]
+    rows.sort(key=lambda row: estimates.order(row[2].get(_HEADLINE)))
+    identity = f"{prefix}-leaderboard"
+    table = Table(
+        id=identity,
+        title="Leaderboard: abilities, and accuracy on the final question, %",
+        columns=("model", *columns, "following / planning"),
+        rows=tuple((name, *(figures.get(c) for c in columns), _ratio(figures)) for name, _, figures in rows),
+        published=frozenset(place for place, row in enumerate(rows) if row[1]),
+        notes=("Accuracy: on the final question asked alone (direct), after planning, and after following.",),
+    )
+    x, y = columns[:2]
+    points = [(name, printed, figures[x], figures[y]) for name, printed, figures in rows if {x, y} <= figures.keys()]
+    chart = Chart(
+        id=f"{identity}-abilities",
+        title="Following against planning",
+        kind="scatter",
+        series=estimates.scatters(points),
+        x_title="ability to plan, %",
+        y_title="ability to follow, %",
+        table=identity,
+        lines=((0, 0, 100, 100, "balance"),),
+    )
+    return table, (chart,) if any(not printed for _, printed, _, _ in points) else ()
+
+
+def _ratio(figures: Mapping[str, Value]) -> str | None:
+    following, planning = (figures.get(f"{mode} ability", Value(None)).value for mode in (_FOLLOWING, _PLANNING))
+    return f"{following / planning:.2f}" if following is not None and planning else None
+
+
+def _abilities(prefix: str, runs: Sequence[_Run], official: bool) -> Drawn:
+    rows: list[tuple[Cell, ...]] = [
+        (run.label, mode, *samples.by_category("ability"))
+        for run in runs
+        for mode in _MODES
+        if (samples := run.tasks.get((_STANDARD, mode)))
+    ]
+    paper: list[tuple[Cell, ...]] = [
+        (row["model"], mode, *_values(row, [*(f"{mode}_{name}" for name in CATEGORIES), f"{mode}_avg"]))
+        for row in published_table("vrex_ability")
+        for mode in _MODES
+        if official and rows
+    ]
+    return _by_category(f"{prefix}-ability", "Ability by category, %", rows, paper)
+
+
+def _accuracies(prefix: str, runs: Sequence[_Run], official: bool) -> Drawn:
+    rows: list[tuple[Cell, ...]] = [
+        (run.label, mode, *samples.by_category("score"))
+        for run in runs
+        for mode in (_DIRECT, *_MODES)
+        if (samples := run.tasks.get((_STANDARD, mode)))
+    ]
+    paper: list[tuple[Cell, ...]] = [
+        (row["model"], mode, *_values(row, [f"{name}_{mode}" for name in (*CATEGORIES, "overall")]))
+        for row in published_table("vrex_final_accuracy")
+        for mode in (_DIRECT, *_MODES)
+        if official and rows
+    ]
+    return _by_category(f"{prefix}-accuracy", "Accuracy on the final question by category, %", rows, paper)
+
+
+def _by_category(
+    identity: str, title: str, rows: Sequence[tuple[Cell, ...]], paper: Sequence[tuple[Cell, ...]]
+) -> Drawn:
+    columns = ("model", "mode", *CATEGORIES, AVERAGE)
+    series = [estimates.points(f"{row[0]}, {row[1]}", columns[2:], [_shown(cell) for cell in row[2:]]) for row in rows]
+    table = Table(identity, title, columns, (*rows, *paper), estimates.last(rows, paper))
+    return table, (Chart(f"{identity}-chart", title, "bar", tuple(series), "category", "%", identity),)
+
+
+# --- what planning and following are good for
+
+
+def _gains(prefix: str, runs: Sequence[_Run], official: bool) -> Drawn:
+    rows: list[tuple[Cell, ...]] = [
+        (run.label, mode, *_gain(samples, direct))
+        for run in runs
+        if (direct := run.tasks.get((_STANDARD, _DIRECT)))
+        for mode in _MODES
+        if (samples := run.tasks.get((_STANDARD, mode)))
+    ]
+    paper: list[tuple[Cell, ...]] = []
+    for row in published_table("vrex_final_accuracy") if official and rows else ():
+        for mode in _MODES:
+            printed = float(row[f"overall_{mode}"]), float(row["overall_direct"])
+            paper.append((row["model"], mode, Value(gain(*printed)), Value(printed[0] - printed[1])))
+    table = Table(
+        id=f"{prefix}-gain",
+        title="Gain over the final question asked alone",
+        columns=("model", "mode", "gain, %", "difference, points"),
+        rows=(*rows, *paper),
+        published=estimates.last(rows, paper),
+        notes=("The gain is relative to the accuracy of direct, on the samples that both tasks have.",)
+        + (("The papers' gains are computed from the published accuracies.",) if paper else ()),
+    )
+    return table, ()
+
+
+def _gain(samples: _Samples, direct: _Samples) -> tuple[Value, Value]:
+    """The relative gain, per cent, and the difference, points, of the averages over the samples of both."""
+    after, alone, both = _paired(samples, direct, "score")
+    columns: dict[Key, NDArray[np.float64]] = {}
+    for which, values in (("after", after), ("alone", alone)):
+        for name in np.unique(both.category):
+            columns[which, name] = np.where(both.category == name, values, np.nan)
+    width = len(columns) // 2
+
+    def difference(means: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(means[:, :width].mean(axis=1) - means[:, width:].mean(axis=1))
+
+    def relative(means: NDArray[np.float64]) -> NDArray[np.float64]:
+        before = means[:, width:].mean(axis=1)
+        return 100 * difference(means) / np.where(before == 0, np.nan, before)
+
+    derived: dict[Key, estimates.Derived] = {
+        ("gain",): estimates.Derived(tuple(columns), relative, times=2),
+        ("difference",): estimates.Derived(tuple(columns), difference, times=2),
+    }
+    found = estimates.estimate_all(columns, both.id, both.flags, derived, both.category)
+    return found["gain",], found["difference",]
+
+
+def _recovery(prefix: str, runs: Sequence[_Run], official: bool) -> Drawn:
+    rows: list[tuple[Cell, ...]] = []
+    for run in runs:
+        found = [run.tasks.get((_STANDARD, mode)) for mode in _MODES]
+        if found != [None, None]:
+            rows.append((run.label, *(None if samples is None else samples.recovery for samples in found)))
+    paper: list[tuple[Cell, ...]] = [
+        (row["model"], *_values(row, [f"from_failed_{mode}" for mode in _MODES]))
+        for row in published_table("vrex_recovery")
+        if official and rows
+    ]
+    identity, title = f"{prefix}-recovery", "Recovery: right final answers after at least one wrong step, %"
+    series = [estimates.points(str(row[0]), _MODES, [_shown(cell) for cell in row[1:]]) for row in rows]
+    table = Table(identity, title, ("model", *_MODES), (*rows, *paper), estimates.last(rows, paper))
+    return table, (Chart(f"{identity}-chart", title, "bar", tuple(series), "mode", "%", identity),)
+
+
+def _by_wrong_steps(prefix: str, runs: Sequence[_Run], official: bool) -> Drawn:
+    rows: list[tuple[Cell, ...]] = [
+        (run.label, mode, *samples.by_wrong_steps)
+        for run in runs
+        for mode in _MODES
+        if (samples := run.tasks.get((_STANDARD, mode)))
+    ]
+    curve = accuracy_by_wrong_steps()
+    paper: list[tuple[Cell, ...]] = []
+    if official and rows:
+        paper = [("all models of the paper", _FOLLOWING, *(Value(curve[number]) for number in _WRONG))]
+    title = "Accuracy on the final question by the number of wrong steps before it, %"
+    return _curves(f"{prefix}-wrong-steps", title, "wrong steps", {n: f"{n} wrong" for n in _WRONG}, rows, paper)
+
+
+def _by_step(prefix: str, runs: Sequence[_Run]) -> Drawn:
+    """Steps of whole chains, beside the same steps with the right history."""
+    rows: list[tuple[Cell, ...]] = [
+        (run.label, f"{mode}, {history} history", *samples.by_step)
+        for run in runs
+        for mode in _MODES
+        for variant, history in ((_STANDARD, "own"), (_FORCED, "right"))
+        if (samples := run.tasks.get((variant, mode)))
+    ]
+    return _curves(
+        f"{prefix}-steps",
+        "Accuracy by step, %",
+        "step",
+        {n: f"step {n}" for n in _STEPS},
+        rows,
+        notes=(
+            "Late steps are those of long chains alone. The right history shows a step's own difficulty; with its own "
+            "history a model carries its errors on.",
+        ),
+    )
+
+
+def _curves(
+    identity: str,
+    title: str,
+    x_title: str,
+    columns: Mapping[int, str],
+    rows: Sequence[tuple[Cell, ...]],
+    paper: Sequence[tuple[Cell, ...]] = (),
+    notes: tuple[str, ...] = (),
+) -> Drawn:
+    series = [
+        estimates.points(f"{row[0]}, {row[1]}", columns, [_shown(cell) for cell in row[2:]], printed)
+        for kept, printed in ((rows, False), (paper, True))
+        for row in kept
+    ]
+    named = ("model", "mode", *columns.values())
+    table = Table(identity, title, named, (*rows, *paper), estimates.last(rows, paper), notes)
+    return table, (Chart(f"{identity}-chart", title, "line", tuple(series), x_title, "%", identity),)
+
+
+# --- variants
+
+
+def _hard(prefix: str, runs: Sequence[_Run], official: bool) -> Drawn:
+    rows: list[tuple[Cell, ...]] = []
+    for run in runs:
+        four, eight = run.tasks.get((_STANDARD, _PLANNING)), run.tasks.get((_HARD, _PLANNING))
+        if eight is not None:
+            among_four = cost = None
+            if four is not None:
+                among_four = four.average("ability")
+                cost = _difference(*_paired(eight, four, "ability")).value
+            *by_category, average = eight.by_category("ability")
+            rows.append((run.label, among_four, average, cost, *by_category))
+    paper: list[tuple[Cell, ...]] = []
+    for row in published_table("vrex_planning_options") if official and rows else ():
+        four_of_it, eight_of_it = _values(row, ("average_4", "average_8"))
+        change = Value(float(row["average_8"]) - float(row["average_4"]))
+        by_category = _values(row, [f"{name}_8" for name in CATEGORIES])
+        paper.append((row["model"], four_of_it, eight_of_it, change, *by_category))
+    columns = ("model", "4 options", "8 options", "8 - 4", *(f"{name}, 8 options" for name in CATEGORIES))
+    table = Table(
+        f"{prefix}-options",
+        "Planning among eight questions instead of four: ability, %",
+        columns,
+        (*rows, *paper),
+        estimates.last(rows, paper),
+    )
+    return table, ()
+
+
+def _blind(prefix: str, runs: Sequence[_Run], official: bool) -> Drawn:
+    rows: list[tuple[Cell, ...]] = [
+        (run.label, mode, *samples.by_category("score"))
+        for run in runs
+        for mode in (_DIRECT, *_MODES)
+        if (samples := run.tasks.get((_BLIND, mode)))
+    ]
+    paper: list[tuple[Cell, ...]] = [
+        (row["model"], _DIRECT, *_values(row, CATEGORIES), None)
+        for row in published_table("vrex_blindfold")
+        if official and rows
+    ]
+    table = Table(
+        id=f"{prefix}-blind",
+        title="Without the picture: accuracy on the final question, %",
+        columns=("model", "mode", *CATEGORIES, AVERAGE),
+        rows=(*rows, *paper),
+        published=estimates.last(rows, paper),
+    )
+    return table, ()
+
+
+# --- comparisons
+
+
+def _comparisons(runs: Sequence[_Run]) -> list[families.Comparison]:
+    by_label = {run.label: run for run in runs}
+    found = []
+    for a, b in families.pairs({run.label: run.model for run in runs}):
+        for mode in (*_MODES, _DIRECT):
+            one, other = (by_label[label].tasks.get((_STANDARD, mode)) for label in (a, b))
+            if one is None or other is None:
+                continue
+            for name, field in (("ability", "ability"), ("accuracy", "score")):
+                if (mode, field) != (_DIRECT, "ability"):
+                    difference = _difference(*_paired(one, other, field))
+                    if difference.value.n:
+                        found.append(families.Comparison(a, b, f"{mode} {name}", difference))
+    return found
+
+
+def _members(runs: Sequence[_Run]) -> list[families.Member]:
+    return [families.Member(run.model, run.label, run.figures) for run in runs]
+
+
+@dataclass(frozen=True)
+class _Both:
+    """What two tasks have in common, in the same order."""
+
+    id: NDArray[Any]
+    category: NDArray[Any]
+    flags: tuple[str, ...]
+
+
+def _paired(a: _Samples, b: _Samples, field: str) -> tuple[NDArray[np.float64], NDArray[np.float64], _Both]:
+    in_a, in_b = estimates.in_common(a.id, b.id)
+    both = _Both(a.id[in_a], a.category[in_a], estimates.joined((a.flags, b.flags)))
+    return getattr(a, field)[in_a], getattr(b, field)[in_b], both
+
+
+def _difference(a: NDArray[np.float64], b: NDArray[np.float64], both: _Both) -> estimates.Difference:
+    return estimates.difference(intervals.compare_macro_means(a, b, both.category, both.id), both.flags)
+
+
+# --- published rows
+
+
+def _printed_main() -> dict[str, dict[str, Value]]:
+    found: dict[str, dict[str, Value]] = {}
+    for row in published_table("vrex_ability"):
+        found[row["model"]] = {f"{mode} ability": Value(float(row[f"{mode}_avg"])) for mode in _MODES}
+    for row in published_table("vrex_final_accuracy"):
+        accuracies = {f"{mode} accuracy": Value(float(row[f"overall_{mode}"])) for mode in (_DIRECT, *_MODES)}
+        found.setdefault(row["model"], {}).update(accuracies)
+    return found
+
+
+def _values(row: Mapping[str, str], columns: Iterable[str]) -> list[Value]:
+    return [Value(float(row[column])) for column in columns]
+
+
+def _shown(cell: Cell) -> Value | None:
+    return cell if isinstance(cell, Value) else None

@@ -1,0 +1,164 @@
+"""Writes a sweep: a configuration for each cell, and the scripts that run them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import yaml
+
+from condchain_tasks.data.errors import DataError
+from condchain_tasks.sweep.plan import Cell, Launch, Plan, joined, shapes
+
+CELLS = "cells"
+"""The folder of the cells' folders."""
+
+CONFIG = "config.yaml"
+LAUNCH = "launch.sh"
+LOG = "log.txt"
+EXIT_CODE = "exit_code"
+RESULTS = "results"
+CACHE = "cache"
+"""What is in a cell's folder: the configuration, what runs it, its log, its exit code, lmms-eval's results, and the
+replies that it keeps. No two cells share those: lmms-eval's cache tells replies apart by model, task, prompt and some
+generation settings, but not by seed, system instruction or server, and it reads the common file as if no other process
+wrote to it."""
+
+NO_RESULTS = 70
+"""Exit code of a cell that came to its end and left no results: lmms-eval exits with 0 after an error."""
+
+BUDGET_REACHED = 75
+"""Exit code of a cell that spent its tokens before it was through."""
+
+_RUNS_ELSEWHERE = 3
+_FOLDER = re.compile(r"[\w./+@-]+", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written.
+
+    Attributes:
+        cells: Number of cells.
+        shell: The script that runs them one after another.
+        slurm: Array scripts, one for each kind of machine that the plan asks for.
+    """
+
+    cells: int
+    shell: Path
+    slurm: tuple[Path, ...]
+
+
+def write_sweep(plan: Plan, out: Path) -> Written:
+    """Writes the files that run a plan.
+
+    `run.sh` runs the cells one after another, `slurm_*.sh` as SLURM arrays; both leave each cell to `cell.sh`, which
+    skips it if it is done or runs elsewhere, and keeps its log and its exit code. `cells/NAME/` holds a cell's
+    `config.yaml`, for `lmms-eval --config`, and `launch.sh`, which runs it with its environment variables.
+
+    Args:
+        plan: The plan.
+        out: The folder; if it holds a sweep, its scripts and configurations are replaced, and what has run stays.
+
+    Returns:
+        The scripts.
+
+    Raises:
+        DataError: The folder holds something else, or has a name that does not fit into a SLURM script.
+        OSError: It cannot be written to.
+    """
+    out = out.absolute()
+    if not _FOLDER.fullmatch(str(out)):
+        raise DataError(f"{out}: expected a folder with letters, digits and . / _ + @ - alone in its path.")
+    if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not (out / CELLS).is_dir())):
+        raise DataError(f"{out} is there, and is no folder of a sweep. Name another one.")
+    (out / "slurm").mkdir(parents=True, exist_ok=True)
+    for cell in plan.cells:
+        folder = out / CELLS / cell.name
+        folder.mkdir(parents=True, exist_ok=True)
+        _write(folder / CONFIG, yaml.safe_dump(configuration(cell, out), sort_keys=False, allow_unicode=True))
+        _write(folder / LAUNCH, _render("launch.sh.j2", cell=cell, command=_command(plan, cell.model.launch, folder)))
+    _write(out / "cell.sh", _render("cell.sh.j2", out=out, plan=plan))
+    _write(out / "run.sh", _render("run.sh.j2", out=out, cells=plan.cells))
+    arrays = []
+    for launch, cells in shapes(plan):
+        name = f"slurm_{launch.machines}x{launch.processes}_gpus{launch.gpus_per_machine}.sh"
+        _write(out / name, _render("slurm.sh.j2", out=out, name=name, plan=plan, launch=launch, cells=cells))
+        arrays.append(out / name)
+    return Written(len(plan.cells), out / "run.sh", tuple(arrays))
+
+
+def configuration(cell: Cell, out: Path) -> dict[str, Any]:
+    """A cell as lmms-eval's `--config` takes it.
+
+    Args:
+        cell: The cell.
+        out: The sweep's folder, absolute.
+
+    Returns:
+        The names and values of command-line options, and `env`.
+    """
+    setting, seed = cell.setting, cell.setting.seed
+    optional = {
+        "gen_kwargs": joined(setting.gen_kwargs) or None,
+        "limit": setting.limit,
+        "seed": None if seed is None else [seed] * 4,
+        "system_instruction": setting.system_instruction,
+        "max_tokens": setting.max_tokens,
+    }
+    return {
+        "model": cell.model.model,
+        "model_args": joined(cell.model.args),
+        "tasks": cell.task,
+        "batch_size": cell.model.batch_size,
+        **{name: value for name, value in optional.items() if value is not None},
+        "log_samples": True,
+        "output_path": str(out / CELLS / cell.name / RESULTS),
+        "use_cache": str(out / CELLS / cell.name / CACHE),
+        **({"env": dict(cell.env)} if cell.env else {}),
+    }
+
+
+def _command(plan: Plan, launch: Launch, folder: Path) -> str:
+    evaluation = ["-m", "lmms_eval", "--config", str(folder / CONFIG)]
+    if launch.machines == launch.processes == 1:
+        return shlex.join([plan.python, *evaluation])
+    options = [
+        *("--num_machines", str(launch.machines)),
+        *("--num_processes", str(launch.machines * launch.processes)),
+        *("--mixed_precision", "no", "--dynamo_backend", "no"),
+    ]
+    if launch.machines > 1:
+        # Known on each machine only once SLURM has started the job there.
+        places = '--machine_rank "$SLURM_NODEID" --main_process_ip "$MASTER_ADDR" --main_process_port "$MASTER_PORT"'
+    else:
+        places = "--main_process_port 0"  # any that is free: cells may share a machine
+    accelerate = shlex.join([plan.python, "-m", "accelerate.commands.launch", *options])
+    return f"{accelerate} {places} {shlex.join(evaluation)}"
+
+
+def _render(template: str, **values: Any) -> str:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("condchain_tasks.sweep"),
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,  # nothing here is HTML; everything goes through the filter q
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["q"] = lambda value: shlex.quote(str(value))
+    codes = {"no_results": NO_RESULTS, "budget_reached": BUDGET_REACHED, "runs_elsewhere": _RUNS_ELSEWHERE}
+    return environment.get_template(template).render(**values, **codes)
+
+
+def _write(path: Path, text: str) -> None:
+    # A shell reads its script as it goes: one that runs keeps the file that it was started with.
+    aside = path.with_name(f".{path.name}.part")
+    aside.write_text(text, encoding="utf-8")
+    if path.suffix == ".sh":
+        aside.chmod(0o755)
+    aside.replace(path)

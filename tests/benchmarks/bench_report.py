@@ -1,0 +1,59 @@
+"""A report's cost: 1,000,000 logged samples of 30 models, and the bootstrap of one table.
+
+Wanted: a report in under 60 s and 2 GB; path F1 of 30 models, 975 pairs and 10,000 resamples in under 5 s.
+
+    python tests/benchmarks/bench_report.py [SAMPLES]
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import numpy as np
+from report_runs import write_many
+from rich.console import Console
+from rich.table import Table
+
+from condchain_tasks.report.evaluations import read_runs
+from condchain_tasks.report.intervals import RESAMPLES, bootstrap_path_f1, compare_path_f1
+
+MODELS, PAIRS = 30, 975
+
+
+def main() -> None:
+    samples = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
+    table = Table("", "seconds", "of CPU", "peak memory so far, MB", title=f"{MODELS} models")
+
+    def timed(name: str, work: Callable[[], object]) -> None:
+        start, start_cpu = time.perf_counter(), time.process_time()
+        work()
+        seconds, cpu = time.perf_counter() - start, time.process_time() - start_cpu
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1_000
+        table.add_row(name, f"{seconds:.1f}", f"{cpu:.1f}", f"{peak:.0f}")
+
+    with tempfile.TemporaryDirectory() as folder:
+        written = write_many(Path(folder), MODELS, samples)
+        size = sum(path.stat().st_size for path in Path(folder).rglob("*.jsonl"))
+        timed(f"read {written:,} samples, {size / written:,.0f} bytes each", lambda: read_runs([Path(folder)]))
+
+    rng = np.random.default_rng(0)
+    correct = 100.0 * (rng.random((MODELS, 2 * PAIRS)) < rng.uniform(0.3, 0.9, size=(MODELS, 1)))
+    is_true, pairs = np.tile([True, False], PAIRS), np.repeat(np.arange(PAIRS), 2)
+    shape = f"{MODELS} x {PAIRS} pairs x {RESAMPLES:,}"
+    timed(f"intervals of path F1, {shape}", lambda: [bootstrap_path_f1(one, is_true, pairs) for one in correct])
+    timed(
+        f"comparisons with the first of them, {shape}",
+        lambda: [compare_path_f1(correct[0], one, is_true, pairs) for one in correct[1:]],
+    )
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,585 @@
+"""Sweeps: from a plan to scripts, through runs that succeed, fail, and are killed, to what is said of each cell."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from condchain_tasks.data.errors import DataError
+from condchain_tasks.sweep.plan import Plan, Setting, joined, read_plan
+from condchain_tasks.sweep.status import CellStatus, status
+from condchain_tasks.sweep.write import BUDGET_REACHED, NO_RESULTS, configuration, write_sweep
+
+EXAMPLES = Path(__file__).parents[1] / "examples" / "sweeps"
+NASTY = "$(touch HACKED) `touch HACKED`; touch HACKED # ' \" && \\ * é"
+
+PLAN: dict[str, Any] = {
+    "name": "trial",
+    "models": [{"name": "sim", "model": "condchain_sim", "args": {"policy": "oracle"}}],
+    "tasks": ["condchain_chart_mini"],
+}
+
+PYTHON = """#!/usr/bin/env bash
+# Stands for the python that runs lmms-eval: it does what the file "told" beside it says.
+set -eu
+here=$(dirname "$0")
+results=$(sed -n 's/^output_path: //p' "${@: -1}")
+tasks=$(sed -n 's/^tasks: //p' "${@: -1}")
+echo x >>"$here/starts"
+write() {
+  mkdir -p "$results"
+  cat "$here/results.json" >"$results/$1_results.json"
+  echo '{}' >"$results/$1_samples_$tasks.jsonl"
+}
+source "$here/told"
+"""
+
+RESULTS = '{{"results": {{"condchain_chart_mini": {{"failed,none": {failed}}}}}, "configs": {{"condchain_chart_mini": {{}}}}, "usage": {{{usage}}}}}'  # noqa: E501
+
+
+def written(path: Path, **more: Any) -> Plan:
+    path.write_text(yaml.safe_dump({**PLAN, **more}), encoding="utf-8")
+    return read_plan(path)
+
+
+def told(folder: Path, what: str, failed: float = 0, usage: str = "") -> str:
+    """A python that does what it is told, for a plan's `python`."""
+    folder.mkdir(exist_ok=True)
+    script = folder / "python"
+    script.write_text(PYTHON, encoding="utf-8")
+    script.chmod(0o755)
+    (folder / "told").write_text(what, encoding="utf-8")
+    (folder / "results.json").write_text(RESULTS.format(failed=failed, usage=usage), encoding="utf-8")
+    return str(script)
+
+
+def sh(*command: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(part) for part in command],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, **environment},
+    )
+
+
+def run(out: Path) -> subprocess.CompletedProcess[str]:
+    return sh("bash", out / "run.sh")
+
+
+def only(plan: Plan, out: Path, **more: Any) -> CellStatus:
+    (row,) = status(plan, out, **more)
+    return row
+
+
+# --- plans
+
+
+@pytest.mark.parametrize("example", sorted(EXAMPLES.glob("*.yaml")), ids=lambda path: path.stem)
+def test_examples_give_scripts_that_a_shell_can_read(example: Path, tmp_path: Path) -> None:
+    plan = read_plan(example)
+    done = write_sweep(plan, tmp_path / "sweep")
+    scripts = sorted((tmp_path / "sweep").rglob("*.sh"))
+    assert len(scripts) == 2 + len(done.slurm) + len(plan.cells)
+    for script in scripts:
+        checked = sh("bash", "-n", script)
+        assert (checked.returncode, checked.stderr) == (0, "")
+    if shutil.which("shellcheck"):
+        assert sh("shellcheck", *scripts).stdout == ""
+
+
+def test_there_is_an_example_of_each_kind() -> None:
+    assert {path.stem for path in EXAMPLES.glob("*.yaml")} == {
+        "one_gpu",
+        "eight_gpus",
+        "several_nodes",
+        "vllm_server",
+        "api_budget",
+    }
+
+
+BAD = {
+    "a list": ([1], "field name: Field required"),
+    "no models": ({**PLAN, "models": []}, "field models: Value should have at least 1 item"),
+    "models of the same name": (
+        {**PLAN, "models": [{"name": "sim", "model": m} for m in "ab"]},
+        "Expected names that differ, found 'sim' twice",
+    ),
+    "the same task twice": (
+        {**PLAN, "tasks": ["ccrv", "ccrv"]},
+        "field tasks: Expected tasks that differ, found 'ccrv'",
+    ),
+    "tasks as text": ({**PLAN, "tasks": "ccrv"}, "field tasks: Expected a list, found 'ccrv'"),
+    "no such task": ({**PLAN, "tasks": ["condchain_charts"]}, "field tasks.0: Expected a task of this package"),
+    "a task with a command": (
+        {**PLAN, "tasks": ["mme; rm x"]},
+        "field tasks.0: Expected a task's name, found 'mme; rm x'",
+    ),
+    "unknown key": ({**PLAN, "task": 1}, "field task: Extra inputs are not permitted, found 1"),
+    "name with a path": ({**PLAN, "name": "../x"}, "field name: Expected up to 60 letters"),
+    "name that is a number": ({**PLAN, "name": 7}, "field name: Expected text, found 7; put it in quotes"),
+    "name with a line break": ({**PLAN, "name": "a\n"}, "field name: Expected up to 60 letters"),
+    "a key": ({**PLAN, "env": {"OPENAI_API_KEY": "x"}}, "Expected no keys in a plan, found OPENAI_API_KEY"),
+    "variable's name": ({**PLAN, "env": {"A=B": "x"}}, "Expected an environment variable's name, found 'A=B'"),
+    "variable that is expanded": ({**PLAN, "env": {"A": "$HOME"}}, "field env.A: Expected the value as it is to be"),
+    "variable that YAML takes for a truth": (
+        {**PLAN, "env": {"A": True}},
+        "field env.A: Expected text or a whole number",
+    ),
+    "variable of the sweep's own": ({**PLAN, "env": {"LMMS_CACHE_RUN_ID": "x"}}, "that the sweep does not set itself"),
+    "limit": ({**PLAN, "settings": [{"limit": 0}]}, "field settings.0.limit: Expected a number of samples from 1"),
+    "seed": ({**PLAN, "settings": [{"seed": -1}]}, "field settings.0.seed: Input should be greater than or equal to 0"),
+    "budget": (
+        {**PLAN, "settings": [{"max_tokens": 0.5}]},
+        "field settings.0.max_tokens: Input should be a valid integer",
+    ),
+    "argument with a comma": (
+        {**PLAN, "settings": [{"gen_kwargs": {"a": "1,temperature=2"}}]},
+        "field settings.0.gen_kwargs.a: Expected text without any of",
+    ),
+    "list as a generation setting": (
+        {**PLAN, "settings": [{"gen_kwargs": {"until": ["x"]}}]},
+        "field settings.0.gen_kwargs.until: Expected text, a number, true or false, found ['x']",
+    ),
+    "batch size": (
+        {**PLAN, "models": [{"name": "a", "model": "b", "batch_size": 0}]},
+        "models.0.batch_size: Expected a number",
+    ),
+    "machines": (
+        {**PLAN, "models": [{"name": "a", "model": "b", "launch": {"machines": 0}}]},
+        "models.0.launch.machines",
+    ),
+    "time that YAML takes for seconds": (
+        {**PLAN, "slurm": {"time": 43_200}},
+        "field slurm.time: Expected text, found 43200",
+    ),
+    "option of SLURM": (
+        {**PLAN, "slurm": {"partition": "a --wrap=x"}},
+        "field slurm.partition: Expected letters, digits",
+    ),
+    "python": ({**PLAN, "python": "a\nb"}, "field python: Expected at most 2,000 characters that can be printed"),
+    "too many cells": (
+        {**PLAN, "tasks": [f"t{n}" for n in range(101)], "settings": [{"name": f"s{n}"} for n in range(100)]},
+        "Expected at most 10,000 cells, found 10,100",
+    ),
+    "cells of the same name": (
+        {
+            **PLAN,
+            "models": [{"name": "x__t__y", "model": "m"}, {"name": "x", "model": "m"}],
+            "tasks": ["t"],
+            "settings": [{"name": "z"}, {"name": "y__t__z"}],
+        },
+        "Expected names that make cells' names differ",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_plans_are_told_by_file_key_and_value(case: str, tmp_path: Path) -> None:
+    value, sentence = BAD[case]
+    path = tmp_path / "plan.yaml"
+    path.write_text(yaml.safe_dump(value), encoding="utf-8")
+    with pytest.raises(DataError, match=re.escape(sentence)) as caught:
+        read_plan(path)
+    assert str(caught.value).startswith(str(path))
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("name: a\nname: b\n", ", line 2: expected YAML, found a fault: name stands twice."),
+        ("models: &m [1]\ntasks: *m\n", ", line 1: expected YAML, found a fault: a plan has no aliases."),
+        ("a: [", ", line 1: expected YAML, found a fault"),
+        ("a: \0", "expected YAML, found a fault"),
+        ("[" * 2_000, "expected YAML, found a fault"),
+        ("x" * 1_000_001, "has more than 1,000,000 bytes"),
+        ("", "field name: Field required"),
+    ],
+)
+def test_what_is_no_plan(text: str, sentence: str, tmp_path: Path) -> None:
+    path = tmp_path / "plan.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(DataError, match=re.escape(sentence)):
+        read_plan(path)
+
+
+def test_no_file(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="cannot be read"):
+        read_plan(tmp_path / "plan.yaml")
+
+
+def test_names_stay_as_long_as_nothing_that_bears_on_replies_changes(tmp_path: Path) -> None:
+    def name(**changes: Any) -> str:
+        model = {**PLAN["models"][0], **changes.pop("model", {})}
+        return written(tmp_path / "plan.yaml", models=[model], **changes).cells[0].name
+
+    first = name()
+    assert re.fullmatch(r"sim__condchain_chart_mini__default-[0-9a-f]{10}", first)
+    for same in (
+        {},
+        {"model": {"batch_size": 8}},
+        {"model": {"launch": {"processes": 8}}},
+        {"settings": [{"max_tokens": 5}]},
+        {"slurm": {"mem": "1G"}, "python": "python"},
+        {"name": "other", "tasks": ["condchain_chart_mini", "ccrv_mini"]},
+    ):
+        assert name(**same) == first
+    others = [
+        name(**changed)
+        for changed in (
+            {"model": {"args": {"policy": "random"}}},
+            {"model": {"env": {"CONDCHAIN_DATA": "/x"}}},
+            {"env": {"CONDCHAIN_DATA": "/y"}},
+            {"settings": [{"limit": 5}]},
+            {"settings": [{"seed": 5}]},
+            {"settings": [{"system_instruction": "Think."}]},
+            {"settings": [{"gen_kwargs": {"temperature": 0.5}}]},
+        )
+    ]
+    assert len({first, *others}) == 1 + len(others)
+
+
+def test_a_setting_s_variables_go_before_the_model_s_and_those_before_the_plan_s(tmp_path: Path) -> None:
+    plan = written(
+        tmp_path / "plan.yaml",
+        models=[{"name": "m", "model": "x", "env": {"B": "model", "C": "model"}}],
+        settings=[{"env": {"C": "setting"}}],
+        env={"A": 1, "B": "plan", "C": "plan"},
+    )
+    assert plan.cells[0].env == {"A": "1", "B": "model", "C": "setting"}
+
+
+def test_arguments_come_back_from_lmms_eval_as_they_were() -> None:
+    from lmms_eval.utils import simple_parse_args_string
+
+    arguments = {"pretrained": "a/b-7B", "base_url": "http://h:1/v1?x=y", "n": 3, "t": 0.5, "flag": True, "off": False}
+    assert simple_parse_args_string(joined(arguments)) == arguments
+    nested = {"limits": {"image": 10, "video": [1, 2]}, "after": 1}
+    assert simple_parse_args_string(joined(nested)) == {"limits": '{"image": 10, "video": [1, 2]}', "after": 1}
+
+
+@given(st.text() | st.text(alphabet="ab,=1{}[]'\\\" $", max_size=8))
+def test_whatever_text_a_plan_takes_comes_back_as_the_one_argument_that_it_is(text: str) -> None:
+    from lmms_eval.utils import handle_arg_string, simple_parse_args_string
+
+    try:
+        setting = Setting.model_validate({"gen_kwargs": {"a": text, "b": 1}})
+    except ValidationError:
+        return
+    assert simple_parse_args_string(joined(setting.gen_kwargs)) == {"a": handle_arg_string(text), "b": 1}
+
+
+# --- what is written
+
+
+def test_configurations_are_what_lmms_eval_s_config_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from lmms_eval.__main__ import parse_eval_args
+
+    monkeypatch.setattr(sys, "argv", ["lmms_eval"])
+    _, defaults = parse_eval_args()
+    plan = written(
+        tmp_path / "plan.yaml",
+        settings=[
+            {"limit": 4, "seed": 7, "max_tokens": 9, "system_instruction": NASTY, "gen_kwargs": {"temperature": 0}},
+        ],
+    )
+    config = configuration(plan.cells[0], tmp_path)
+    assert config.keys() <= vars(defaults).keys()
+    on_command_line = ["--limit", "4", "--seed", "7", "--max_tokens", "9", "--gen_kwargs", "temperature=0"]
+    monkeypatch.setattr(sys, "argv", ["lmms_eval", *on_command_line, "--system_instruction", NASTY])
+    parsed = vars(parse_eval_args()[1])
+    assert {name: config[name] for name in ("limit", "seed", "max_tokens", "gen_kwargs", "system_instruction")} == {
+        name: parsed[name] for name in ("limit", "seed", "max_tokens", "gen_kwargs", "system_instruction")
+    }
+
+
+def test_nothing_in_a_plan_runs(tmp_path: Path) -> None:
+    """Texts that a shell would act upon arrive as they are, and nothing else happens."""
+    value = NASTY.replace("$", "%")  # refused in variables, since lmms-eval would expand it
+    python = told(tmp_path / "bin $(touch HACKED) 'x'", 'env >"$here/env"; write 1')
+    with pytest.raises(DataError, match="nothing is expanded"):
+        written(tmp_path / "plan.yaml", python=python)
+    python = told(tmp_path / "bin `touch HACKED`; 'x' \"", 'env >"$here/env"; write 1')
+    plan = written(
+        tmp_path / "plan.yaml", python=python, env={"VALUE": value}, settings=[{"system_instruction": NASTY + "\n$X"}]
+    )
+    out = tmp_path / "sweep"
+    write_sweep(plan, out)
+    done = subprocess.run(["bash", out / "run.sh"], capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"VALUE={value}" in (Path(python).parent / "env").read_text(encoding="utf-8").splitlines()
+    assert not list(tmp_path.rglob("HACKED"))
+    config = yaml.safe_load((out / "cells" / plan.cells[0].name / "config.yaml").read_text(encoding="utf-8"))
+    assert config["system_instruction"] == NASTY + "\n$X"
+    assert config["env"] == {"VALUE": value}
+
+
+def test_several_processes_and_machines(tmp_path: Path) -> None:
+    models = [
+        {"name": "one", "model": "m"},
+        {"name": "eight", "model": "m", "launch": {"processes": 8}},
+        {"name": "nodes", "model": "m", "launch": {"machines": 2, "processes": 4}},
+        {"name": "api", "model": "m", "launch": {"gpus": 0}},
+    ]
+    slurm = {"time": "12:00:00", "mem": "10G", "max_parallel": 3, "cpus_per_task": 8, "qos": "high"}
+    plan = written(tmp_path / "plan.yaml", models=models, tasks=["ccrv", "vrex"], slurm=slurm)
+    done = write_sweep(plan, tmp_path / "sweep")
+    launches = {
+        cell.model.name: (tmp_path / "sweep" / "cells" / cell.name / "launch.sh").read_text().splitlines()[-1]
+        for cell in plan.cells
+        if cell.task == "ccrv"
+    }
+    assert launches["one"].startswith("exec python3 -m lmms_eval --config /")
+    assert "-m accelerate.commands.launch --num_machines 1 --num_processes 8 " in launches["eight"]
+    assert "--num_machines 2 --num_processes 8 " in launches["nodes"]
+    assert '--machine_rank "$SLURM_NODEID" --main_process_ip "$MASTER_ADDR"' in launches["nodes"]
+    assert [path.name for path in done.slurm] == [
+        "slurm_1x1_gpus1.sh",
+        "slurm_1x8_gpus8.sh",
+        "slurm_2x4_gpus4.sh",
+        "slurm_1x1_gpus0.sh",
+    ]
+    asked = [line for line in done.slurm[2].read_text().splitlines() if line.startswith("#SBATCH")]
+    assert asked == [
+        "#SBATCH --job-name=trial",
+        "#SBATCH --array=0-1%3",
+        "#SBATCH --nodes=2",
+        "#SBATCH --ntasks-per-node=1",
+        "#SBATCH --gpus-per-node=4",
+        "#SBATCH --time=12:00:00",
+        "#SBATCH --qos=high",
+        "#SBATCH --mem=10G",
+        "#SBATCH --cpus-per-task=8",
+        f"#SBATCH --output={tmp_path}/sweep/slurm/%A_%a.out",
+    ]
+    assert "--gpus-per-node" not in done.slurm[3].read_text()
+
+
+def test_a_slurm_array_runs_the_cell_of_its_task_and_several_machines_by_srun(tmp_path: Path) -> None:
+    python = told(tmp_path / "bin", 'echo "$MASTER_ADDR $LMMS_CACHE_RUN_ID $*" >>"$here/ranks"; write 1')
+    model = {"name": "m", "model": "x", "launch": {"machines": 2, "processes": 4}}
+    plan = written(tmp_path / "plan.yaml", python=python, models=[model], tasks=["ccrv", "condchain_chart_mini"])
+    done = write_sweep(plan, tmp_path / "sweep")
+    # Stand for SLURM: the command runs once a machine.
+    for name, text in {
+        "scontrol": "echo node7; echo node8",
+        "srun": '[ "$1 $2" = "--nodes=2 --ntasks=2" ] || exit 3; shift 4; for n in 0 1; do SLURM_NODEID=$n "$@"; done',
+    }.items():
+        (tmp_path / "bin" / name).write_text(f"#!/usr/bin/env bash\n{text}\n")
+        (tmp_path / "bin" / name).chmod(0o755)
+    slurm = {"SLURM_JOB_NODELIST": "node[7-8]", "SLURM_JOB_ID": "12", "SLURM_ARRAY_TASK_ID": "1"}
+    ran = sh("bash", done.slurm[0], PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}", **slurm)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    ranks = (tmp_path / "bin" / "ranks").read_text().splitlines()
+    assert [re.search(r"--machine_rank (\d) --main_process_ip (\w+)", line)[0] for line in ranks] == [  # type: ignore[index]
+        f"--machine_rank {n} --main_process_ip node7" for n in (0, 1)
+    ]
+    assert len({line.split()[1] for line in ranks}) == 1
+    assert [row.state for row in status(plan, tmp_path / "sweep")] == ["missing", "done"]
+    without = run(tmp_path / "sweep")
+    assert without.returncode == 1
+    assert "takes 2 machines, so SLURM has to start it" in without.stderr
+
+
+@pytest.mark.parametrize("name", ["with space", "a,b", "a%j", "a'b"])
+def test_folders_that_would_not_fit(name: str, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="expected a folder with letters, digits"):
+        write_sweep(written(tmp_path / "plan.yaml"), tmp_path / name)
+
+
+def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("x")
+    plan = written(tmp_path / "plan.yaml")
+    for path in (tmp_path / "mine", tmp_path / "plan.yaml"):
+        with pytest.raises(DataError, match="is no folder of a sweep"):
+            write_sweep(plan, path)
+    with pytest.raises(DataError, match="holds no sweep"):
+        status(plan, tmp_path / "mine")
+
+
+# --- what becomes of it
+
+
+def test_a_cell_that_is_done_is_not_run_again(tmp_path: Path) -> None:
+    plan = written(tmp_path / "plan.yaml", python=told(tmp_path / "bin", "write 20260101_000000"))
+    out = tmp_path / "sweep"
+    write_sweep(plan, out)
+    assert only(plan, out).state == "missing"
+    assert run(out).returncode == 0
+    row = only(plan, out)
+    assert (row.state, row.detail) == ("done", "")
+    assert row.results == out / "cells" / row.name / "results" / "20260101_000000_results.json"
+    again = run(out)
+    assert (again.returncode, again.stdout.splitlines()[0]) == (0, f"done already: {row.name}")
+    write_sweep(plan, out)  # written anew, it is still done
+    assert run(out).returncode == 0
+    assert (tmp_path / "bin" / "starts").read_text() == "x\n"
+
+
+def test_after_a_failure_the_others_run_and_another_start_runs_it_alone(tmp_path: Path) -> None:
+    fails = 'echo start; echo "ValueError: no such file" >&2; echo bye; case $tasks in ccrv) exit 3 ;; esac; write 1'
+    plan = written(tmp_path / "plan.yaml", tasks=["ccrv", "condchain_chart_mini"], python=told(tmp_path / "bin", fails))
+    out = tmp_path / "sweep"
+    write_sweep(plan, out)
+    first = run(out)
+    assert first.returncode == 1
+    assert first.stdout.splitlines()[-1] == "1 of 2 cells are not done"
+    failed, done = status(plan, out)
+    assert (failed.state, failed.detail) == ("failed", "exit code 3: ValueError: no such file")
+    assert (failed.results, done.state) == (None, "done")
+    told(tmp_path / "bin", "write 2")
+    (tmp_path / "bin" / "results.json").write_text('{"configs": {"ccrv": {}}}')
+    assert run(out).returncode == 0
+    assert [row.state for row in status(plan, out)] == ["done", "done"]
+    assert (tmp_path / "bin" / "starts").read_text() == "x\n" * 3
+    assert "ValueError" in (out / "cells" / failed.name / "log.previous.txt").read_text()
+
+
+@pytest.mark.parametrize(
+    ("what", "detail"),
+    [
+        # lmms-eval prints what went wrong, and exits with 0.
+        (
+            r"printf '\e[31mERROR\e[0m: no task\r\n\e]0;title\a100%%\n'",
+            "lmms-eval ended without results: ERROR: no task",
+        ),
+        ("true", "lmms-eval ended without results"),
+        ("echo 'all is well'", "lmms-eval ended without results: all is well"),
+    ],
+)
+def test_without_results_exit_code_0_is_a_failure(what: str, detail: str, tmp_path: Path) -> None:
+    plan = written(tmp_path / "plan.yaml", python=told(tmp_path / "bin", what))
+    write_sweep(plan, tmp_path / "sweep")
+    assert run(tmp_path / "sweep").returncode == 1
+    row = only(plan, tmp_path / "sweep")
+    assert (row.state, row.detail) == ("failed", f"exit code {NO_RESULTS}, {detail}")
+
+
+def test_results_of_an_earlier_start_do_not_count(tmp_path: Path) -> None:
+    plan = written(tmp_path / "plan.yaml", python=told(tmp_path / "bin", "write 1; exit 1"))
+    out = tmp_path / "sweep"
+    write_sweep(plan, out)
+    run(out)
+    told(tmp_path / "bin", "true")
+    run(out)
+    assert only(plan, out).detail.startswith(f"exit code {NO_RESULTS}")
+
+
+def test_a_budget_that_is_spent_leaves_a_cell_to_be_gone_on_with(tmp_path: Path) -> None:
+    spent = '"budget_exceeded": true'
+    plan = written(tmp_path / "plan.yaml", python=told(tmp_path / "bin", "write 1", usage=spent))
+    out = tmp_path / "sweep"
+    write_sweep(plan, out)
+    assert run(out).returncode == 1
+    assert only(plan, out).detail.startswith(f"exit code {BUDGET_REACHED}, max_tokens were spent")
+    told(tmp_path / "bin", "write 2")
+    assert run(out).returncode == 0
+    assert only(plan, out).state == "done"
+
+
+def test_what_is_wrong_with_results_is_said(tmp_path: Path) -> None:
+    plan = written(tmp_path / "plan.yaml", python=told(tmp_path / "bin", "write 1", failed=2.5))
+    out = tmp_path / "sweep"
+    write_sweep(plan, out)
+    run(out)
+    row = only(plan, out)
+    assert (row.state, row.detail) == ("done", "2.5 % of condchain_chart_mini: requests failed")
+    (samples,) = out.rglob("*_samples_*.jsonl")
+    samples.unlink()
+    row = only(plan, out)
+    assert row.state == "failed"
+    assert row.detail.startswith("there are no samples of condchain_chart_mini beside ")
+
+
+def test_results_of_lmms_eval_by_hand_count(tmp_path: Path) -> None:
+    plan = written(tmp_path / "plan.yaml")
+    out = tmp_path / "sweep"
+    write_sweep(plan, out)
+    python = told(tmp_path / "bin", "write 1")
+    assert sh(python, "-m", "lmms_eval", "--config", out / "cells" / plan.cells[0].name / "config.yaml").returncode == 0
+    assert only(plan, out).state == "done"
+
+
+def wait_for(condition: Any, seconds: float = 50) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+
+
+def killed(process: subprocess.Popen[str]) -> None:
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait(timeout=20)
+
+
+def test_running_then_killed_then_gone_on_with(tmp_path: Path) -> None:
+    plan = written(tmp_path / "plan.yaml", python=told(tmp_path / "bin", "echo at work; sleep 50; write 1"))
+    out = tmp_path / "sweep"
+    write_sweep(plan, out)
+    process = subprocess.Popen(["bash", out / "run.sh"], stdout=subprocess.DEVNULL, start_new_session=True, text=True)
+    log = only(plan, out).log
+    wait_for(lambda: log.exists() and "at work" in log.read_text())
+    assert only(plan, out).state == "running"
+    # A second start keeps its hands off a cell that runs.
+    if shutil.which("flock"):
+        second = run(out)
+        assert (second.returncode, second.stdout.splitlines()[0]) == (1, f"runs elsewhere: {plan.cells[0].name}")
+    killed(process)
+    assert only(plan, out).state == "running"  # for all that the files say
+    old = time.time() - 7_200
+    os.utime(log, (old, old))
+    row = only(plan, out)
+    assert (row.state, row.detail) == ("failed", "stopped 2.0 h ago without an exit code: at work")
+    assert only(plan, out, fresh_minutes=180).state == "running"
+    told(tmp_path / "bin", "write 2")
+    assert run(out).returncode == 0
+    assert only(plan, out).state == "done"
+
+
+def test_two_real_cells_killed_half_way_and_gone_on_with(tmp_path: Path) -> None:
+    """lmms-eval itself, with the simulated model."""
+    plan = written(
+        tmp_path / "plan.yaml",
+        python=sys.executable,
+        settings=[{"name": "first", "limit": 4}, {"name": "second", "limit": 6}],
+        env={"CONDCHAIN_CACHE": os.environ["CONDCHAIN_CACHE"]},
+    )
+    out = tmp_path / "sweep"
+    write_sweep(plan, out)
+    first, second = (out / "cells" / cell.name for cell in plan.cells)
+    process = subprocess.Popen(["bash", out / "run.sh"], stdout=subprocess.DEVNULL, start_new_session=True, text=True)
+    try:
+        wait_for(lambda: (second / "log.txt").exists() and (second / "log.txt").stat().st_size, seconds=300)
+        assert [row.state for row in status(plan, out)] == ["done", "running"]
+    finally:
+        killed(process)
+    before = {path: path.stat().st_mtime_ns for path in first.rglob("*")}
+    assert not (second / "exit_code").exists()
+    done = subprocess.run(["bash", out / "run.sh"], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, (second / "log.txt").read_text()[-3000:]
+    assert done.stdout.splitlines() == [
+        f"done already: {first.name}",
+        f"runs: {second.name}",
+        f"exit code 0: {second.name}",
+        "0 of 2 cells are not done",
+    ]
+    assert {path: path.stat().st_mtime_ns for path in first.rglob("*")} == before
+    rows = status(plan, out)
+    assert [row.state for row in rows] == ["done", "done"]
+    for row, limit in zip(rows, (4, 6), strict=True):
+        (samples,) = row.log.parent.rglob("*_samples_condchain_chart_mini.jsonl")
+        assert len(samples.read_text().splitlines()) == limit
