@@ -6,9 +6,8 @@ import enum
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
-import click
 import typer
 from rich.console import Console
 from rich.table import Column, Table
@@ -38,7 +37,7 @@ submit_app = typer.Typer(help="Write a run as the file that a leaderboard takes.
 class _WritesByDefault(TyperGroup):
     """`condchain sweep plan.yaml` writes the sweep; only what is named is something else."""
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args and not args[0].startswith("-") and args[0] not in self.commands:
             args = ["write", *args]
         return super().parse_args(ctx, args)
@@ -377,7 +376,7 @@ def synth_condchain(
 @synth_app.command("ccrv")
 def synth_ccrv(
     out: Annotated[Path, typer.Option(help="Folder to write; must not exist or be empty.")],
-    n: Annotated[int, typer.Option(min=1, max=10_000, help="Scenes; each has 8 questions and 32 constrained forms.")] = 10,
+    n: Annotated[int, typer.Option(min=1, max=10_000, help="Scenes, each of 8 questions in 5 forms.")] = 10,
     seed: Annotated[int, typer.Option(help="The same seed gives the same scenes.")] = 0,
     contact_sheet: Annotated[bool, typer.Option("--contact-sheet", help="Pictures beside their items.")] = False,
 ) -> None:

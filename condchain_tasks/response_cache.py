@@ -71,8 +71,7 @@ def mend_response_cache() -> None:
             kwargs |= {"cache_key": "", "deterministic": False}  # such a line is never taken back into the cache
         log(self, request_type, *args, **kwargs)
 
-    @functools.wraps(create)
-    def create_with_leftovers(cls: Any, cache_root: str, **kwargs: Any) -> Any:
+    def create_with_leftovers(cls: type[Any], /, cache_root: str, **kwargs: Any) -> Any:
         _take_over(Path(cache_root).parent if cache_root.endswith(".db") else Path(cache_root))
         return create(cache_root, **kwargs)
 

@@ -202,7 +202,11 @@ def test_too_few_candidates(root: Path) -> None:
 
 
 def test_questions_in_place_of_answers(root: Path) -> None:
-    change(root, FOLLOWING, lambda record: record["steps"][0].update(options=[{"question": "?", "answer": "!", "source": ""}]))
+    change(
+        root,
+        FOLLOWING,
+        lambda record: record["steps"][0].update(options=[{"question": "?", "answer": "!", "source": ""}]),
+    )
     assert_fault(root, f"{FOLLOWING}:{LINE}", "steps.1: options: expected 2 to 6 texts")
 
 
