@@ -58,13 +58,7 @@ def messages(chain: Chain, replies: Sequence[str]) -> list[Message]:
     Raises:
         ValueError: After these replies the conversation is over.
     """
-    said: list[Message] = []
-    for text, reply in zip(_turns(chain, replies), (*replies, None), strict=True):
-        content: list[Message] = [] if said else [{"type": "image", "url": image} for image in chain.visuals()]
-        said.append({"role": "user", "content": [*content, {"type": "text", "text": text}]})
-        if reply is not None:
-            said.append({"role": "assistant", "content": [{"type": "text", "text": reply or _NO_ANSWER}]})
-    return said
+    return _as_messages(chain, _turns(chain, replies), replies)
 
 
 def text(chain: Chain, replies: Sequence[str]) -> str:
@@ -73,7 +67,21 @@ def text(chain: Chain, replies: Sequence[str]) -> str:
     Raises:
         ValueError: After these replies the conversation is over.
     """
-    first, *later = _turns(chain, replies)
+    return _as_text(_turns(chain, replies), replies)
+
+
+def _as_messages(chain: Chain, turns: Sequence[str], replies: Sequence[str]) -> list[Message]:
+    said: list[Message] = []
+    for text, reply in zip(turns, (*replies, None), strict=True):
+        content: list[Message] = [] if said else [{"type": "image", "url": image} for image in chain.visuals()]
+        said.append({"role": "user", "content": [*content, {"type": "text", "text": text}]})
+        if reply is not None:
+            said.append({"role": "assistant", "content": [{"type": "text", "text": reply or _NO_ANSWER}]})
+    return said
+
+
+def _as_text(turns: Sequence[str], replies: Sequence[str]) -> str:
+    first, *later = turns
     parts = [first]
     for reply, turn in zip(replies, later, strict=True):
         parts += [f"Your answer was:\n{reply or _NO_ANSWER}", turn]
@@ -93,15 +101,20 @@ class _Talk:
 
     Attributes:
         request: The harness's request.
+        turns: What was said so far, with the turn that is to be answered next.
         replies: So far, as they came.
         plain: The same without reasoning: what the conversation goes on with.
         tokens: Token counts of each round; None of a round that reported none, as one from the cache.
     """
 
     request: Any
+    turns: list[str] = field(default_factory=list)
     replies: list[str] = field(default_factory=list)
     plain: list[str] = field(default_factory=list)
     tokens: list[Any] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._go_on()
 
     @property
     def chain(self) -> Chain:
@@ -109,10 +122,21 @@ class _Talk:
 
     @property
     def is_live(self) -> bool:
-        """Whether there is a next turn: not after a failed request, whose text must not be read as a reply."""
-        if self.replies and is_failed(self.replies[-1]):
-            return False
-        return len(self.replies) < MAX_ROUNDS and self.chain.turn(self.plain) is not None
+        """Whether there is a turn to be answered."""
+        return len(self.turns) > len(self.replies)
+
+    def take(self, reply: str, tokens: Any) -> None:
+        """Takes a reply in. One of a failed request ends the conversation: its text must not be read as a reply."""
+        self.replies.append(encodable(reply))
+        self.plain.append(_without_reasoning(self.replies[-1], self.request.args[3]))
+        self.tokens.append(tokens)
+        if not is_failed(reply) and len(self.replies) < MAX_ROUNDS:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        turn = self.chain.turn(self.plain)
+        if turn is not None:
+            self.turns.append(turn)
 
 
 def run_rounds(lm: Any, requests: Sequence[Any], generate: Generate) -> list[Any]:
@@ -145,7 +169,7 @@ def run_rounds(lm: Any, requests: Sequence[Any], generate: Generate) -> list[Any
             padding = [_instance(lm, live[-1] if live else _Talk(talks[-1].request))] * (wanted - len(live))
             for talk, output in zip(live, generate(batch + padding), strict=False):
                 reply, tokens = unwrap_generation_output(output)
-                _take(talk, reply, tokens)
+                talk.take(reply, tokens)
             still = [talk for talk in live if talk.is_live]
             progress.update(len(live) - len(still))
             live = still
@@ -168,13 +192,6 @@ def _renew_connections(lm: Any) -> None:
         lm.client = client.copy(http_client=openai.DefaultAsyncHttpxClient())
 
 
-def _take(talk: _Talk, reply: str, tokens: Any) -> None:
-    reply = encodable(reply)
-    talk.replies.append(reply)
-    talk.plain.append(_without_reasoning(reply, talk.request.args[3]))
-    talk.tokens.append(tokens)
-
-
 def _without_reasoning(reply: str, tags: list[list[str]] | None) -> str:
     from lmms_eval.api.reasoning import strip_reasoning_tags
 
@@ -186,13 +203,13 @@ def _instance(lm: Any, talk: _Talk) -> Any:
     from lmms_eval.api.instance import Instance
 
     _, chain, settings, _, doc_id, task, split = talk.request.args
-    plain = list(talk.plain)
-    history = text(chain, plain)  # also what the response cache tells one round from another by
+    turns, plain = list(talk.turns), list(talk.plain)
+    history = _as_text(turns, plain)  # also what the response cache tells one round from another by
     arguments: tuple[Any, ...]
     if lm.is_simple:
         arguments = (history, dict(settings), lambda _: chain.visuals(), doc_id, task, split)
     else:
-        arguments = (history, lambda _: messages(chain, plain), dict(settings), doc_id, task, split)
+        arguments = (history, lambda _: _as_messages(chain, turns, plain), dict(settings), doc_id, task, split)
     return Instance(request_type="generate_until", arguments=arguments, idx=0, metadata=talk.request.metadata)
 
 

@@ -278,8 +278,8 @@ def _confusion(prefix: str, runs: Sequence[_Run]) -> Drawn:
     rows: list[tuple[Cell, ...]] = []
     series = []
     for label, replies in whole.items():
-        layers = [str(layer) for layer in range(1, last + 1) if ("left", str(layer), FINAL_QUESTION) in replies.figures]
-        shares = [[replies.figures.get(("left", layer, name)) for name in exits] for layer in layers]
+        layers = [str(layer) for layer in range(1, last + 1) if (str(layer), FINAL_QUESTION) in replies.left]
+        shares = [[replies.left.get((layer, name)) for name in exits] for layer in layers]
         named = tuple(f"layer {layer}" for layer in layers)
         rows += [(label, layer, *of_layer) for layer, of_layer in zip(named, shares, strict=True)]
         z = tuple(tuple(None if one is None else one.value for one in of_layer) for of_layer in shares)

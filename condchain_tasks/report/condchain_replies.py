@@ -87,8 +87,7 @@ class Replies:
 
         By ("true",) and ("false",) for the accuracies, ("F1",), ("lenient F1",), ("gain",) for the difference of the
         two, ("gained",) for replies that only the lenient reading finds right, ("depth", number), ("complexity", kind),
-        ("layer", number), ("outcome", kind), ("exit", path, kind), ("source", kind), and ("left", layer, exit) for
-        false paths that should be left at a layer and are left at an exit: a number, `FINAL_QUESTION` or "no layer".
+        ("layer", number), ("outcome", kind), ("exit", path, kind) and ("source", kind).
         """
         on = {"true": self.is_true, "false": ~self.is_true}
         columns: dict[Key, Array] = {}
@@ -113,8 +112,24 @@ class Replies:
         layers = _numbers(self.layer)
         for layer in np.unique(layers):
             columns["layer", layer] = np.where(on["false"] & (layers == layer), self.correct, np.nan)
-        columns |= self._outcomes() | self._left()
+        columns |= self._outcomes()
         return estimates.estimate_all(columns, self.pair, self.flags, derived)
+
+    @cached_property
+    def left(self) -> Mapping[Key, Value]:
+        """Where false paths that should be left at a layer are left, per cent.
+
+        By layer and exit: a number, `FINAL_QUESTION` or "no layer".
+        """
+        exits = {str(layer): self.exit == layer for layer in range(1, self.last_layer + 1)}
+        exits[FINAL_QUESTION] = self.exit == FINAL
+        exits["no layer"] = (self.exit == NONE) | (self.exit > self.last_layer)
+        columns: dict[Key, Array] = {
+            (str(layer), name): np.where(~self.is_true & (self.layer == layer), 100.0 * left, np.nan)
+            for layer in np.unique(self.layer[~self.is_true & (self.layer > 0)])
+            for name, left in exits.items()
+        }
+        return estimates.estimate_all(columns, self.pair, self.flags) if columns else {}
 
     def _exits(self) -> tuple[NDArray[np.bool_], ...]:
         """For each of `EXITS`, which replies leave there."""
@@ -141,16 +156,6 @@ class Replies:
         return {
             ("outcome", kind): np.where(counted, 100.0 * (((on_true > 0) == t) & ((on_false > 0) == f)), np.nan)
             for kind, (t, f) in OUTCOMES.items()
-        }
-
-    def _left(self) -> dict[Key, Array]:
-        exits = {str(layer): self.exit == layer for layer in range(1, self.last_layer + 1)}
-        exits[FINAL_QUESTION] = self.exit == FINAL
-        exits["no layer"] = (self.exit == NONE) | (self.exit > self.last_layer)
-        return {
-            ("left", str(layer), name): np.where(~self.is_true & (self.layer == layer), 100.0 * left, np.nan)
-            for layer in np.unique(self.layer[~self.is_true & (self.layer > 0)])
-            for name, left in exits.items()
         }
 
 
