@@ -13,6 +13,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import condchain_tasks.report
 from condchain_tasks.scorers.condchain import (
     Answer,
     linearised_path_f1,
@@ -23,7 +24,7 @@ from condchain_tasks.scorers.condchain import (
 )
 from condchain_tasks.scorers.replies import is_failed
 
-PUBLISHED = Path(__file__).parent / "published" / "condchain_main.csv"
+PUBLISHED = Path(condchain_tasks.report.__file__).parent / "published" / "condchain_main.csv"
 
 
 @pytest.mark.parametrize(

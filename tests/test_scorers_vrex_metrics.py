@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import condchain_tasks.report
 from condchain_tasks.scorers.statistics import clustered_standard_error
 from condchain_tasks.scorers.vrex_metrics import (
     CATEGORIES,
@@ -35,7 +36,7 @@ from condchain_tasks.scorers.vrex_metrics import (
     shared_failures,
 )
 
-PUBLISHED = Path(__file__).parent / "published"
+PUBLISHED = Path(condchain_tasks.report.__file__).parent / "published"
 
 
 def published(table: str) -> list[dict[str, str]]:

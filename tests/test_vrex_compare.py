@@ -12,14 +12,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-import condchain_tasks.report
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.report.vrex_compare import Comparison, Setting, SettingComparison, compare, render
 from condchain_tasks.report.vrex_published import Figure, accuracy_by_wrong_steps, published_figures
 from condchain_tasks.scorers.vrex_metrics import CATEGORIES
 
-TESTS = Path(__file__).parent / "published"
-PACKAGE = Path(condchain_tasks.report.__file__).parent / "published"
 OLD, NEW = "20260101_080000", "20260102_080000"
 
 
@@ -291,11 +288,6 @@ def test_runs_of_other_tasks_are_told(tmp_path: Path) -> None:
 
 
 # --- published figures
-
-
-@pytest.mark.parametrize("path", sorted(TESTS.glob("vrex_*.csv")), ids=lambda path: path.stem)
-def test_the_package_has_the_published_tables(path: Path) -> None:
-    assert (PACKAGE / path.name).read_bytes() == path.read_bytes()
 
 
 @pytest.mark.parametrize(

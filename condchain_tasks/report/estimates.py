@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from condchain_tasks.report import intervals
 from condchain_tasks.report.evaluations import Evaluation
 from condchain_tasks.report.evaluations import flags as flags_of
-from condchain_tasks.report.intervals import LEVEL, Comparison, Estimate, Statistic, _resampled, _rounding, _sums
+from condchain_tasks.report.intervals import LEVEL, Comparison, Estimate, Statistic, cluster_sums, resampled, rounding
 from condchain_tasks.report.model import Chart, Section, Series, Table, Value
 
 Array = NDArray[Any]
@@ -103,16 +103,16 @@ def estimate_all(
     values = np.array(list(columns.values()), dtype=np.float64).reshape(len(columns), len(clusters))
     part, sample = np.nonzero(~np.isnan(values))
     own = None if strata is None else strata[sample]
-    sums = _sums(values[part, sample][np.newaxis], part, len(columns), clusters[sample], own)
+    sums = cluster_sums(values[part, sample][np.newaxis], part, len(columns), clusters[sample], own)
     counts = sums.counts.sum(axis=0)
     with np.errstate(invalid="ignore"):
         means = (sums.sums.sum(axis=0) / counts)[np.newaxis]
-    drawn = np.concatenate(list(_resampled(sums))) if sums.clusters > 1 else means
+    drawn = np.concatenate(list(resampled(sums))) if sums.clusters > 1 else means
     found = {}
     for name, one in wanted.items():
         picked = [place[column] for column in one.columns]
         (figure,) = one.statistic(means[:, picked])
-        low, high = _interval(one.statistic(drawn[:, picked]), _rounding(sums))
+        low, high = _interval(one.statistic(drawn[:, picked]), rounding(sums))
         n = int(counts[picked].sum()) // one.times
         found[name] = Value(None if math.isnan(figure) else float(figure), low, high, n, flags)
     return found
