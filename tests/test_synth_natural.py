@@ -117,7 +117,7 @@ def test_names_and_neighbours_follow_the_grid() -> None:
 
 
 def all_attributes() -> list[Attribute]:
-    covers = {place.cover for place in PLACES.values()}
+    covers = sorted({place.cover for place in PLACES.values()})
     return list({a.says: a for kind in KINDS for cover in covers for a in natural._attributes(kind, cover)}.values())
 
 
