@@ -21,8 +21,11 @@ from report_runs import write_many
 from rich.console import Console
 from rich.table import Table
 
-from condchain_tasks.report.evaluations import read_runs
+from condchain_tasks.report.build import build
+from condchain_tasks.report.evaluations import Runs, read_runs
 from condchain_tasks.report.intervals import RESAMPLES, bootstrap_path_f1, compare_path_f1
+from condchain_tasks.report.model import Report
+from condchain_tasks.report.page import write_page
 
 MODELS, PAIRS = 30, 975
 
@@ -41,7 +44,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         written = write_many(Path(folder), MODELS, samples)
         size = sum(path.stat().st_size for path in Path(folder).rglob("*.jsonl"))
-        timed(f"read {written:,} samples, {size / written:,.0f} bytes each", lambda: read_runs([Path(folder)]))
+        found: list[Runs] = []
+        made: list[Report] = []
+        each = f"{written:,} samples, {size / written:,.0f} bytes each"
+        timed(f"read {each}", lambda: found.append(read_runs([Path(folder)])))
+        timed("sections and items", lambda: made.append(build(found[0])))
+        timed("page", lambda: write_page(made[0], Path(folder) / "report.html"))
 
     rng = np.random.default_rng(0)
     correct = 100.0 * (rng.random((MODELS, 2 * PAIRS)) < rng.uniform(0.3, 0.9, size=(MODELS, 1)))
