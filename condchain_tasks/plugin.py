@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from loguru import logger
 
+from condchain_tasks.async_client import mend_async_clients
 from condchain_tasks.response_cache import mend_response_cache
 from condchain_tasks.rounds import add_driver
 from condchain_tasks.task_stages import add_stages
@@ -38,6 +39,7 @@ def manifests() -> list[ModelManifest]:
     mend_response_cache()
     add_stages()
     add_driver()
+    mend_async_clients()
     return [
         ModelManifest("condchain_sim", simple_class_path="condchain_tasks.models.sim.SimulatedModel"),
     ]

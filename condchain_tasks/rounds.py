@@ -162,7 +162,6 @@ def run_rounds(lm: Any, requests: Sequence[Any], generate: Generate) -> list[Any
         number = 0
         while wanted := _most_over_ranks(len(live)):
             number += 1
-            _renew_connections(lm)
             progress.set_description(f"round {number}, {len(live)} chains live")
             batch = [_instance(lm, talk) for talk in live]
             # A rank with fewer chains sends one of its requests again and throws the reply away.
@@ -177,19 +176,6 @@ def run_rounds(lm: Any, requests: Sequence[Any], generate: Generate) -> list[Any
     if failed:
         logger.warning("{} of {} chains ended early because a request failed.", failed, len(talks))
     return [_result(talk) for talk in talks]
-
-
-def _renew_connections(lm: Any) -> None:
-    """Gives a model with an asynchronous client new connections for this call.
-
-    `async_openai` starts an event loop in each call of `generate_until`; connections that were opened in one loop are
-    kept by the client and fail in the next.
-    """
-    client: Any = getattr(lm, "client", None)
-    if type(client).__name__ == "AsyncOpenAI":
-        import openai
-
-        lm.client = client.copy(http_client=openai.DefaultAsyncHttpxClient())
 
 
 def _without_reasoning(reply: str, tags: list[list[str]] | None) -> str:

@@ -112,6 +112,15 @@ def test_direct_and_teacher_forced_are_single_requests(data: Path) -> None:
         assert forced[2 * number + 2][1].startswith(told)
 
 
+def test_an_asynchronous_client_answers_every_type_of_request(data: Path) -> None:
+    """Each call has an event loop of its own: three rounds and more, and then the final question alone."""
+    with chat_server(picks_b) as server:
+        results = evaluate("vrex", model="async_openai", model_args=arguments(server.url))
+    assert len(server.requests) == 2 * sum(LENGTHS) + SAMPLES
+    for task in ("vrex_planning", "vrex_following", "vrex_direct"):
+        assert figures(results, task)["failed"] == 0
+
+
 def test_blind_variants_show_no_picture(data: Path) -> None:
     with chat_server(picks_b) as server:
         tasks = ["vrex_planning_blind", "vrex_following_blind", "vrex_direct_blind"]
