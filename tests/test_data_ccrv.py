@@ -14,6 +14,7 @@ import official_ccrv as official
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from damage import damage, damaged_bytes
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -473,7 +474,7 @@ def test_links_out_of_the_folder(root: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", [official.BASELINE, official.CONSTRAINED])
 @pytest.mark.parametrize(
-    "damage",
+    "spoil",
     [
         lambda path: path.unlink(),
         lambda path: path.write_bytes(b""),
@@ -505,8 +506,8 @@ def test_links_out_of_the_folder(root: Path, tmp_path: Path) -> None:
         "folder",
     ],
 )
-def test_a_file_that_cannot_be_read(root: Path, name: str, damage: Callable[[Path], object]) -> None:
-    damage(root / name)
+def test_a_file_that_cannot_be_read(root: Path, name: str, spoil: Callable[[Path], object]) -> None:
+    spoil(root / name)
     with pytest.raises(DataError) as caught:
         reading(root)
     assert str(root / name) in str(caught.value)
@@ -666,21 +667,7 @@ def test_damaged_values_are_told_and_never_end_in_another_error(root: Path, data
     official.write_entries(root, official.BASELINE, [official.baseline(40)])
     official.write_entries(root, official.CONSTRAINED, [official.constrained(40)])
     entries = [official.baseline(40) if name == official.BASELINE else official.constrained(40)]
-    for _ in range(data.draw(st.integers(1, 3))):
-        value: Json = entries
-        while True:
-            steps = list(value) if isinstance(value, dict) else list(range(len(value)))
-            if not steps:
-                break
-            step = data.draw(st.sampled_from(steps))
-            if isinstance(value[step], (dict, list)) and data.draw(st.integers(0, 4)):
-                value = value[step]
-                continue
-            if data.draw(st.integers(0, 3)):
-                value[step] = data.draw(JUNK)
-            else:
-                del value[step]
-            break
+    damage(data, entries, JUNK)
     (root / name).write_text(json.dumps(entries))
     try:
         found = reading(root)
@@ -697,10 +684,7 @@ def test_damaged_values_are_told_and_never_end_in_another_error(root: Path, data
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), name=st.sampled_from([official.BASELINE, official.CONSTRAINED]))
 def test_damaged_bytes(root: Path, data: st.DataObject, name: str) -> None:
-    content = bytearray(json.dumps([official.constrained(40)]).encode())
-    for _ in range(data.draw(st.integers(1, 3))):
-        place = data.draw(st.integers(0, len(content) - 1))
-        content[place : place + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=3))
+    content = damaged_bytes(data, json.dumps([official.constrained(40)]).encode())
     (root / name).write_bytes(content)
     try:
         found = reading(root)

@@ -15,6 +15,7 @@ import official_vrex as official
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from damage import damage, damaged_bytes
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -194,10 +195,10 @@ def test_one_of_the_two_files_is_enough(root: Path, kept: str) -> None:
     assert [row.id for row in found.rows] == ["s0", "s1", "s2", "s3"]
 
 
-@pytest.mark.parametrize("damage", [lambda path: path.unlink(), lambda path: (path.unlink(), path.symlink_to("gone"))])
-def test_neither_of_the_two_files(root: Path, damage: Callable[[Path], object]) -> None:
+@pytest.mark.parametrize("spoil", [lambda path: path.unlink(), lambda path: (path.unlink(), path.symlink_to("gone"))])
+def test_neither_of_the_two_files(root: Path, spoil: Callable[[Path], object]) -> None:
     for name in (official.PLANNING, official.FOLLOWING):
-        damage(root / name)
+        spoil(root / name)
     with pytest.raises(DataError, match=r"neither data/planning\.jsonl nor data/following\.jsonl\. Get V-REX"):
         reading(root)
 
@@ -465,7 +466,7 @@ def test_links_out_of_the_folder(root: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", official.FILES)
 @pytest.mark.parametrize(
-    "damage",
+    "spoil",
     [
         lambda path: path.write_bytes(b""),
         lambda path: path.write_bytes(b"[]"),
@@ -480,8 +481,8 @@ def test_links_out_of_the_folder(root: Path, tmp_path: Path) -> None:
     ],
     ids=["empty", "no records", "numbers", "cut", "HTML", "LFS", "deep", "many", "UTF-16", "folder"],
 )
-def test_a_file_that_cannot_be_read(root: Path, name: str, damage: Callable[[Path], object]) -> None:
-    damage(root / name)
+def test_a_file_that_cannot_be_read(root: Path, name: str, spoil: Callable[[Path], object]) -> None:
+    spoil(root / name)
     with pytest.raises(DataError) as caught:
         reading(root)
     assert str(root / name) in str(caught.value)
@@ -575,21 +576,7 @@ def test_damaged_values_are_told_and_never_end_in_another_error(root: Path, data
     for file, record in official.FILES.items():
         official.write_records(root, file, [record(0), record(2)])
     records = [official.FILES[name](0), official.FILES[name](2)]
-    for _ in range(data.draw(st.integers(1, 3))):
-        value: Json = records
-        while True:
-            keys = list(value) if isinstance(value, dict) else list(range(len(value)))
-            if not keys:
-                break
-            key = data.draw(st.sampled_from(keys))
-            if isinstance(value[key], (dict, list)) and data.draw(st.integers(0, 4)):
-                value = value[key]
-                continue
-            if data.draw(st.integers(0, 3)):
-                value[key] = data.draw(JUNK)
-            else:
-                del value[key]
-            break
+    damage(data, records, JUNK)
     official.write_records(root, name, records)
     try:
         found = reading(root)
@@ -614,10 +601,7 @@ def test_damaged_values_are_told_and_never_end_in_another_error(root: Path, data
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), name=st.sampled_from(sorted(official.FILES)))
 def test_damaged_bytes(root: Path, data: st.DataObject, name: str) -> None:
-    content = bytearray("".join(json.dumps(official.FILES[name](n)) + "\n" for n in range(2)).encode())
-    for _ in range(data.draw(st.integers(1, 3))):
-        place = data.draw(st.integers(0, len(content) - 1))
-        content[place : place + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=3))
+    content = damaged_bytes(data, "".join(json.dumps(official.FILES[name](n)) + "\n" for n in range(2)).encode())
     (root / name).write_bytes(content)
     try:
         found = reading(root)

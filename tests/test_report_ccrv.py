@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 from report_runs import FAILED, ccrv_line, write_run
+from report_sections import chart, row, table, value
 
 from condchain_tasks.report import ccrv
 from condchain_tasks.report.evaluations import read_runs
-from condchain_tasks.report.model import Cell, Chart, Section, Table, Value
+from condchain_tasks.report.model import Cell, Section, Table, Value
 from condchain_tasks.scorers.ccrv_tables import Item, Row, tabulate
 from condchain_tasks.tasks.ccrv.samples import record_of
 
@@ -22,26 +23,6 @@ RIGHT, ENTITIES, NOTHING = (1, 1, 1), (1, 0, 1), (0, 1, 1)
 
 def section(root: Path, number: int = 0) -> Section:
     return ccrv.sections(read_runs([root]).evaluations)[number]
-
-
-def table(one: Section, name: str) -> Table:
-    (found,) = [table for table in one.tables if table.id == f"{one.id}-{name}"]
-    return found
-
-
-def chart(one: Section, name: str) -> Chart:
-    (found,) = [chart for chart in one.charts if chart.id == f"{one.id}-{name}"]
-    return found
-
-
-def row(one: Table, *names: str) -> dict[str, Cell]:
-    (found,) = [row for row in one.rows if row[: len(names)] == names]
-    return dict(zip(one.columns, found, strict=True))
-
-
-def value(cell: Cell) -> float:
-    assert isinstance(cell, Value) and cell.value is not None
-    return cell.value
 
 
 SMALL = [

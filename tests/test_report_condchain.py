@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 from report_runs import FAILED, condchain_line, condchain_lines, write_run
+from report_sections import chart, row, table, value
 
 from condchain_tasks.report import condchain, condchain_published
 from condchain_tasks.report.evaluations import Runs, read_runs
-from condchain_tasks.report.model import Cell, Chart, Section, Table, Value
+from condchain_tasks.report.model import Section, Value
 from condchain_tasks.report.published_tables import published_table
 from condchain_tasks.scorers.condchain import path_f1
 
@@ -27,26 +28,6 @@ def write(root: Path, model: str = "lab/one", mini: bool = False, **more: str) -
 
 def section(root: Path, number: int = 0) -> Section:
     return condchain.sections(read_runs([root]).evaluations)[number]
-
-
-def table(one: Section, name: str) -> Table:
-    (found,) = [table for table in one.tables if table.id == f"{one.id}-{name}"]
-    return found
-
-
-def chart(one: Section, name: str) -> Chart:
-    (found,) = [chart for chart in one.charts if chart.id == f"{one.id}-{name}"]
-    return found
-
-
-def row(one: Table, *names: str) -> dict[str, Cell]:
-    (found,) = [row for row in one.rows if row[: len(names)] == names]
-    return dict(zip(one.columns, found, strict=True))
-
-
-def value(cell: Cell) -> float:
-    assert isinstance(cell, Value) and cell.value is not None
-    return cell.value
 
 
 def test_leaderboard_has_accuracies_path_f1_and_their_average(tmp_path: Path) -> None:

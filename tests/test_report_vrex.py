@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 from report_runs import vrex_line, write_run
+from report_sections import chart, row, table, value
 
 from condchain_tasks.report import vrex
 from condchain_tasks.report.evaluations import read_runs
-from condchain_tasks.report.model import Cell, Chart, Section, Table, Value
+from condchain_tasks.report.model import Section
 from condchain_tasks.report.published_tables import published_table
 from condchain_tasks.scorers import vrex_metrics as metrics
 from condchain_tasks.scorers.vrex_metrics import CATEGORIES, Sample
@@ -22,26 +23,6 @@ RIGHTS = ("111", "1011", "010", "0001", "110", "0110", "001", "1111")
 
 def section(root: Path, number: int = 0) -> Section:
     return vrex.sections(read_runs([root]).evaluations)[number]
-
-
-def table(one: Section, name: str) -> Table:
-    (found,) = [table for table in one.tables if table.id == f"{one.id}-{name}"]
-    return found
-
-
-def chart(one: Section, name: str) -> Chart:
-    (found,) = [chart for chart in one.charts if chart.id == f"{one.id}-{name}"]
-    return found
-
-
-def row(one: Table, *names: str) -> dict[str, Cell]:
-    (found,) = [row for row in one.rows if row[: len(names)] == names]
-    return dict(zip(one.columns, found, strict=True))
-
-
-def value(cell: Cell) -> float:
-    assert isinstance(cell, Value) and cell.value is not None
-    return cell.value
 
 
 def lines(mode: str, rights: tuple[str, ...] = RIGHTS) -> list[dict[str, Any]]:

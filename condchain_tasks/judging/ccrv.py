@@ -13,9 +13,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from condchain_tasks.judging.verdicts import Kind, encodable
+from condchain_tasks.judging.verdicts import Kind
 from condchain_tasks.prompts import PromptError, fingerprint, render
-from condchain_tasks.scorers.replies import is_failed
+from condchain_tasks.scorers.replies import encodable, is_failed
 
 BASELINE = "ccrv_judge_baseline"
 CONSTRAINED = "ccrv_judge_constrained"

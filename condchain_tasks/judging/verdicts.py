@@ -10,6 +10,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
 
+from condchain_tasks.scorers.replies import encodable
+
 Kind = Literal["dcr", "csr"]
 
 MAX_REASONING = 2_000
@@ -108,11 +110,6 @@ def parse_verdict(text: str, kind: Kind, material: str = "") -> Verdict:
     if len({verdict.model_copy(update={"reasoning": ""}) for verdict in found}) > 1:
         raise MalformedVerdict("it holds several verdicts that disagree")
     return found[-1]
-
-
-def encodable(text: str) -> str:
-    """The text with a question mark for each half of a surrogate pair, which can be neither sent nor kept."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _without_thoughts(text: str, material: str) -> str:

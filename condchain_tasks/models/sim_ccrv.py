@@ -16,6 +16,8 @@ FIELDS = {"key", "x", "y", "reference", "adapted", "spec"}
 
 NOTHING_RIGHT = "Nothing here touches anything else, and nothing changes."
 
+DENIAL = "The premise is false: the picture contradicts it."
+
 _NOWHERE = (-9999.0, -9999.0)
 
 
@@ -53,7 +55,7 @@ def _wrong(doc: Mapping[str, Any]) -> str:
     if doc["y"] == "Y2":
         return _grounded(_centre(doc), NOTHING_RIGHT)
     if doc["y"] == "Y3":
-        return f"The premise is false: the picture contradicts it. {NOTHING_RIGHT}"
+        return f"{DENIAL} {NOTHING_RIGHT}"
     return "nothing" if doc["y"] == "Y4" else NOTHING_RIGHT
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from condchain_tasks.report import estimates, families, intervals
 from condchain_tasks.report.estimates import Drawn, Key
-from condchain_tasks.report.evaluations import Evaluation
+from condchain_tasks.report.evaluations import Evaluation, apart
 from condchain_tasks.report.model import Cell, Chart, Section, Series, Table, Value
 from condchain_tasks.scorers.ccrv_tables import BASELINE, DIMENSIONS, SETTINGS
 
@@ -63,12 +63,8 @@ def sections(evaluations: Sequence[Evaluation]) -> list[Section]:
     Returns:
         One section for CCRV-Bench itself and one for its embedded twin, as far as there are runs of them.
     """
-    found = []
-    for mini in (False, True):
-        chosen = [one for one in evaluations if one.benchmark == "ccrv" and one.mini == mini and one.n]
-        if chosen:
-            found.append(_section(_runs(chosen), mini))
-    return found
+    held = [one for one in evaluations if one.n]
+    return [_section(_runs(chosen), mini) for mini, chosen in apart("ccrv", held)]
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from condchain_tasks.report.condchain_replies import (
     together,
 )
 from condchain_tasks.report.estimates import Difference, Drawn
-from condchain_tasks.report.evaluations import Evaluation
+from condchain_tasks.report.evaluations import Evaluation, apart
 from condchain_tasks.report.model import Cell, Chart, Section, Series, Table, Value
 
 DOMAINS = ("natural", "chart", "gui")
@@ -55,12 +55,8 @@ def sections(evaluations: Sequence[Evaluation]) -> list[Section]:
     Returns:
         One section for MM-CondChain itself and one for its embedded twin, as far as there are runs of them.
     """
-    found = []
-    for mini in (False, True):
-        chosen = [one for one in evaluations if one.benchmark == "condchain" and one.mini == mini]
-        if runs := _runs(chosen):
-            found.append(_section(runs, mini))
-    return found
+    by_extent = ((mini, _runs(chosen)) for mini, chosen in apart("condchain", evaluations))
+    return [_section(runs, mini) for mini, runs in by_extent if runs]
 
 
 @dataclass(frozen=True)

@@ -177,6 +177,18 @@ _COMPARED = {
 }
 
 
+def apart(benchmark: str, evaluations: Iterable[Evaluation]) -> Iterator[tuple[bool, list[Evaluation]]]:
+    """A benchmark's evaluations, those of itself apart from those of its embedded twin.
+
+    Yields:
+        Whether they are of the twin, and the evaluations; neither without any.
+    """
+    listed = [one for one in evaluations if one.benchmark == benchmark]
+    for mini in (False, True):
+        if chosen := [one for one in listed if one.mini == mini]:
+            yield mini, chosen
+
+
 def flags(evaluations: Iterable[Evaluation]) -> dict[str, tuple[str, ...]]:
     """What makes figures of one table incomparable.
 

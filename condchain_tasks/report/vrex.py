@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from condchain_tasks.report import estimates, families, intervals
 from condchain_tasks.report.estimates import Drawn, Key
-from condchain_tasks.report.evaluations import Evaluation
+from condchain_tasks.report.evaluations import Evaluation, apart
 from condchain_tasks.report.model import Cell, Chart, Section, Table, Value
 from condchain_tasks.report.published_tables import published_table
 from condchain_tasks.report.vrex_published import accuracy_by_wrong_steps
@@ -48,12 +48,8 @@ def sections(evaluations: Sequence[Evaluation]) -> list[Section]:
     Returns:
         One section for V-REX itself and one for its embedded twin, as far as there are runs of them.
     """
-    found = []
-    for mini in (False, True):
-        chosen = [one for one in evaluations if one.benchmark == "vrex" and one.mini == mini and one.n]
-        if chosen:
-            found.append(_section(_runs(chosen), mini))
-    return found
+    held = [one for one in evaluations if one.n]
+    return [_section(_runs(chosen), mini) for mini, chosen in apart("vrex", held)]
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from typing import NamedTuple
+
+from condchain_tasks.report.published_tables import published_table
 
 CORRELATIONS = {"planning": 0.858, "following": 0.948}
 """Pearson's correlation of an ability with the accuracy on the final question alone, over 32 models."""
@@ -52,14 +52,16 @@ def published_figures(model: str) -> Mapping[Figure, float]:
 @cache
 def accuracy_by_wrong_steps() -> Mapping[int, float]:
     """The published accuracy on the final question after following, per cent, by the number of wrong steps."""
-    return {int(row["wrong_steps"]): 100 * float(row["final_acc_following"]) for row in _rows("vrex_wrong_steps")}
+    return {
+        int(row["wrong_steps"]): 100 * float(row["final_acc_following"]) for row in published_table("vrex_wrong_steps")
+    }
 
 
 @cache
 def _by_model() -> Mapping[frozenset[str], Mapping[Figure, float]]:
     found: defaultdict[frozenset[str], dict[Figure, float]] = defaultdict(dict)
     for table, columns in _COLUMNS.items():
-        for row in _rows(table):
+        for row in published_table(table):
             found[_key(row["model"])].update((figure, float(row[column])) for column, figure in columns.items())
     return found
 
@@ -82,11 +84,6 @@ _COLUMNS = {
     # The table does not say how the final question was asked; alone is the plain reading.
     "vrex_blindfold": {part: Figure("blind", "accuracy", "direct", part) for part in _PARTS if part != AVERAGE},
 }
-
-
-def _rows(table: str) -> Iterator[dict[str, str]]:
-    with (files("condchain_tasks.report") / "published" / f"{table}.csv").open(encoding="utf-8") as file:
-        yield from csv.DictReader(file)
 
 
 def _key(model: str) -> frozenset[str]:

@@ -23,6 +23,7 @@ from condchain_tasks.data.errors import DataError
 from condchain_tasks.data.prepared import check_inside
 from condchain_tasks.data.records import MAX_FILE_BYTES, read_entries
 from condchain_tasks.data.sources import Source
+from condchain_tasks.models.sim_ccrv import DENIAL, NOTHING_RIGHT
 from condchain_tasks.scorers.ccrv import Check, check_grounding, check_minimalist, check_symbolization
 from condchain_tasks.synth import causal_questions as questions
 from condchain_tasks.synth import causal_records as records
@@ -33,9 +34,6 @@ from condchain_tasks.synth.causal_pictures import picture_faults
 from condchain_tasks.synth.causal_questions import Ask, Layers
 from condchain_tasks.synth.causal_records import FACTS, Facts, ItemFacts, SceneFacts
 from condchain_tasks.synth.causal_scenes import Scene
-
-_NOTHING = "Nothing here touches anything else, and nothing changes."
-_DENIED = "The premise is false: the picture contradicts it."
 
 _MAX_TOLD = 300  # characters of a value
 _MAX_DIFFERENCES = 5  # told of one record
@@ -229,7 +227,7 @@ def _row_faults(scene: SceneFacts, ask: Ask, row: Row, item: ItemFacts) -> Itera
         for what, text in right.items():
             if not holds(layer, text):
                 yield f"{name}: none of its phrases occurs in {what}, {text!r}"
-        if holds(layer, "nothing" if row.y == "Y4" else f"{_DENIED} {_NOTHING}"):
+        if holds(layer, "nothing" if row.y == "Y4" else f"{DENIAL} {NOTHING_RIGHT}"):
             yield f"{name}: its phrases occur in a reply that says nothing"
     if row.y == "Y1":
         yield from _symbol_faults(scene, row)

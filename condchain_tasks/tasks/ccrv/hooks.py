@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from condchain_tasks import __version__
 from condchain_tasks.data.ccrv_tasks import Subset
-from condchain_tasks.data.harness import RunNotPossible, provenance
 from condchain_tasks.data.images import FileImage
 from condchain_tasks.prompts import PromptError, fingerprint, render
 from condchain_tasks.scorers.ccrv_tables import Item, Pair, paired, tabulate
@@ -15,28 +13,17 @@ from condchain_tasks.task_stages import StagedScoring
 from condchain_tasks.tasks.aggregation import share
 from condchain_tasks.tasks.ccrv import tables, verdicts
 from condchain_tasks.tasks.ccrv.samples import make_record, metrics, paired_metrics
+from condchain_tasks.tasks.metadata import task_metadata
 
-_METADATA = "metadata_"
 _SAMPLE = "What keeps the lamp from falling?"
 
 
 def __getattr__(name: str) -> dict[str, Any]:
-    """`metadata_TASK`: what goes into the task's results, so that figures can be told to be comparable."""
-    if not name.startswith(_METADATA):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    task = name.removeprefix(_METADATA)
-    try:
-        wordings = [_checked(prompt) for prompt in _prompts_of(task)]
-        judge = verdicts.describe_judge()
-    except ValueError as error:  # a PromptError or a DataError is one
-        raise RunNotPossible(f"{task}: {error}") from error
-    return {
-        "version": 1.0,
-        "condchain_tasks": __version__,
-        "prompts": wordings,
-        "judge": judge,
-        "data": provenance(task),
-    }
+    return task_metadata(__name__, name, _about)
+
+
+def _about(task: str) -> dict[str, Any]:
+    return {"prompts": [_checked(prompt) for prompt in _prompts_of(task)], "judge": verdicts.describe_judge()}
 
 
 def doc_to_text(doc: dict[str, Any]) -> str:
@@ -157,7 +144,7 @@ def _prompts_of(task: str) -> list[str]:
 
 
 def _checked(name: str) -> dict[str, str]:
-    """A prompt's fingerprint, once it has been seen to work: here, before any request."""
+    """A prompt's fingerprint, once it has been seen to work."""
     if name.endswith("_system"):
         render(name)
     else:

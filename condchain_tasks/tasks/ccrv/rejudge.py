@@ -12,7 +12,7 @@ from typing import Any
 
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.judging.ccrv import asks
-from condchain_tasks.judging.verdicts import CsrVerdict, DcrVerdict, Missing, Verdict
+from condchain_tasks.judging.verdicts import CsrVerdict, DcrVerdict, Verdict
 from condchain_tasks.report.runs import (
     JUDGED,
     SampleFile,
@@ -55,12 +55,14 @@ class _Sample:
         record: What it says of the item and its scores.
         reply: The model's.
         kept: Verdicts that are good still.
+        lacks: Whether it needs others.
     """
 
     line: dict[str, Any]
     record: dict[str, Any]
     reply: str
     kept: dict[str, Verdict]
+    lacks: bool
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ class _Log:
     @property
     def lacking(self) -> list[_Sample]:
         """Samples without a verdict that they need."""
-        return [sample for sample in self.samples if sample.kept.keys() != _needed(sample)]
+        return [sample for sample in self.samples if sample.lacks]
 
 
 def rejudge(run: Path, again: bool = False) -> list[Judged]:
@@ -169,7 +171,8 @@ def _read(file: SampleFile, line: dict[str, Any], keep: bool) -> _Sample:
         kept["dcr"] = DcrVerdict(reasoning=reasoning, **layers)
     if keep and record["y"] == "Y3" and "csr" not in record["missing"] and not record["failed"]:
         kept["csr"] = CsrVerdict(reasoning=record["csr_reason"], csr=record["csr"])
-    return _Sample(line, record, reply, kept)
+    needed = {ask.kind for ask in asks(record, reply)}
+    return _Sample(line, record, reply, kept, lacks=kept.keys() != needed)
 
 
 def _has_all_items(task: str) -> bool:
@@ -177,14 +180,8 @@ def _has_all_items(task: str) -> bool:
     return task.removesuffix("_mini") == "ccrv"
 
 
-def _needed(sample: _Sample) -> set[str]:
-    return {ask.kind for ask in asks(sample.record, sample.reply)}
-
-
 def _judged(sample: _Sample) -> dict[str, Any]:
-    given: dict[str, Verdict | Missing] = dict(sample.kept)
-    if given.keys() != _needed(sample):
-        given = verdicts.on(sample.record, sample.reply)
+    given = verdicts.on(sample.record, sample.reply) if sample.lacks else sample.kept
     return make_record(sample.record, sample.reply, given)
 
 

@@ -4,31 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from condchain_tasks import __version__
-from condchain_tasks.data.harness import RunNotPossible, provenance
 from condchain_tasks.data.images import FileImage
 from condchain_tasks.prompts import PromptError, fingerprint, render
 from condchain_tasks.scorers.condchain import linearised_path_f1, score_reply
 from condchain_tasks.scorers.statistics import mean
+from condchain_tasks.tasks.metadata import task_metadata
 
-_METADATA = "metadata_"
 _SAMPLE = "If the mug is red, go on. Otherwise answer: (A1) left, (A2) right."
 
 
 def __getattr__(name: str) -> dict[str, Any]:
-    """`metadata_TASK`: what goes into the task's results, so that figures can be told to be comparable."""
-    if not name.startswith(_METADATA):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    task = name.removeprefix(_METADATA)
+    return task_metadata(__name__, name, _about)
+
+
+def _about(task: str) -> dict[str, Any]:
     prompt = _prompt("gui" if "_gui" in task else "")
-    try:
-        # A template that does not work, or leaves the instruction out, ends the run here, before any request.
-        if _SAMPLE not in render(prompt, instruction=_SAMPLE):
-            raise PromptError(f"The prompt {prompt}.j2 does not show the instruction: it needs {{{{ instruction }}}}.")
-        wording = fingerprint(prompt)
-    except PromptError as error:
-        raise RunNotPossible(f"{task}: {error}") from error
-    return {"version": 1.0, "condchain_tasks": __version__, "prompt": wording, "data": provenance(task)}
+    if _SAMPLE not in render(prompt, instruction=_SAMPLE):
+        raise PromptError(f"The prompt {prompt}.j2 does not show the instruction: it needs {{{{ instruction }}}}.")
+    return {"prompt": fingerprint(prompt)}
 
 
 def doc_to_text(doc: dict[str, Any]) -> str:

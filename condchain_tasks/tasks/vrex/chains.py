@@ -30,8 +30,8 @@ _MARKER = "What is the last step?"
 
 
 @dataclass(frozen=True)
-class Planning:
-    """Picks the next question among candidates and is told its true answer; answers the final question at the end.
+class _Conversation:
+    """A conversation about one sample.
 
     Attributes:
         doc: The row (see `data.vrex.Row`).
@@ -42,6 +42,10 @@ class Planning:
     def visuals(self) -> list[FileImage]:
         """The pictures, undecoded."""
         return visuals(self.doc)
+
+
+class Planning(_Conversation):
+    """Picks the next question among candidates and is told its true answer; answers the final question at the end."""
 
     def turn(self, replies: Sequence[str]) -> str | None:
         """What is known, and the candidates or the final question."""
@@ -60,19 +64,8 @@ class Planning:
         return render("vrex_told", question=options[chosen]["text"], answer=options[chosen]["answer"])
 
 
-@dataclass(frozen=True)
-class Following:
-    """Answers each question of the chain, and the final one; a chain of one step is the final question alone.
-
-    Attributes:
-        doc: The row (see `data.vrex.Row`).
-    """
-
-    doc: Mapping[str, Any]
-
-    def visuals(self) -> list[FileImage]:
-        """The pictures, undecoded."""
-        return visuals(self.doc)
+class Following(_Conversation):
+    """Answers each question of the chain, and the final one; a chain of one step is the final question alone."""
 
     def turn(self, replies: Sequence[str]) -> str | None:
         """The next question with its options."""

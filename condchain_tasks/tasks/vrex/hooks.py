@@ -6,34 +6,28 @@ from typing import Any
 
 from loguru import logger
 
-from condchain_tasks import __version__, rounds
-from condchain_tasks.data.harness import RunNotPossible, provenance
+from condchain_tasks import rounds
 from condchain_tasks.data.images import FileImage
 from condchain_tasks.data.vrex_tasks import Variant
 from condchain_tasks.prompts import fingerprint
 from condchain_tasks.scorers.vrex_metrics import CATEGORIES, linearised_macro_average
 from condchain_tasks.tasks.aggregation import share
+from condchain_tasks.tasks.metadata import task_metadata
 from condchain_tasks.tasks.rounds_task import RoundsTask
 from condchain_tasks.tasks.vrex import chains
 from condchain_tasks.tasks.vrex import tables as _tables
 from condchain_tasks.tasks.vrex.samples import make_record
 
-_METADATA = "metadata_"
-
 
 def __getattr__(name: str) -> dict[str, Any]:
-    """`metadata_TASK`: what goes into the task's results, so that figures can be told to be comparable."""
-    if not name.startswith(_METADATA):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    task = name.removeprefix(_METADATA)
-    try:
-        names = chains.PROMPTS[Variant.of(task).mode]
-        for prompt in names:
-            chains.check_prompt(prompt)
-        wordings = [fingerprint(prompt) for prompt in names]
-    except ValueError as error:  # a PromptError is one
-        raise RunNotPossible(f"{task}: {error}") from error
-    return {"version": 1.0, "condchain_tasks": __version__, "prompts": wordings, "data": provenance(task)}
+    return task_metadata(__name__, name, _about)
+
+
+def _about(task: str) -> dict[str, Any]:
+    names = chains.PROMPTS[Variant.of(task).mode]
+    for prompt in names:
+        chains.check_prompt(prompt)
+    return {"prompts": [fingerprint(prompt) for prompt in names]}
 
 
 class VrexTask(RoundsTask):
