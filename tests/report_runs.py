@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from condchain_tasks.data.ccrv import Row
-from condchain_tasks.judging.verdicts import CsrVerdict, DcrVerdict, Missing
+from condchain_tasks.judging.verdicts import Answer, CsrVerdict, DcrVerdict, Missing
 from condchain_tasks.scorers.condchain import score_reply
 from condchain_tasks.tasks.ccrv import samples as ccrv
 from condchain_tasks.tasks.vrex import samples as vrex
@@ -227,8 +227,10 @@ def ccrv_line(
     )
     r1, r2, r3 = layers or (0, 0, 0)
     verdict = Missing("No answer.") if layers is None else DcrVerdict(reasoning="So it is.", r1=r1, r2=r2, r3=r3)
-    verdicts = {"dcr": verdict} | ({"csr": CsrVerdict(reasoning="Yes.", csr=1)} if y == "Y3" else {})
-    record = ccrv.make_record(asdict(row), reply, {} if reply == FAILED else verdicts)
+    answers = {"dcr": Answer(verdict, calls=1)}
+    if y == "Y3":
+        answers["csr"] = Answer(CsrVerdict(reasoning="Yes.", csr=1), calls=0)
+    record = ccrv.make_record(asdict(row), reply, {} if reply == FAILED else answers)
     order = {"base": 0, "Y1": 1, "Y2": 2, "Y3": 3, "Y4": 4}[y] + 5 * ["X1", "X2", "X3", "X4"].index(x)
     return _line(20 * number + order, row.reference, reply, ccrv.paired_metrics(record), None)
 

@@ -185,6 +185,13 @@ def saved(output: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     return json.loads(results.read_text()), [json.loads(line) for line in samples.read_text().splitlines()]
 
 
+def told(samples: list[dict[str, Any]]) -> tuple[int, int]:
+    """What the log says that the judge took: verdicts from the cache, and calls. Takes it out of the samples."""
+    records = [sample[name] for sample in samples for name in ("dcr", "dcr_base") if "key" in sample[name]]
+    assert len(records) == len(samples)
+    return sum(len(one.pop("cached")) for one in records), sum(one.pop("judge_calls") for one in records)
+
+
 def test_two_ranks_give_what_one_gives(judge: ChatServer, tmp_path: Path) -> None:
     ranks = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", "-m"]
     arguments = ("--model_args", "policy=violates,accuracy=0.8", "--tasks", "ccrv_mini")
@@ -195,6 +202,8 @@ def test_two_ranks_give_what_one_gives(judge: ChatServer, tmp_path: Path) -> Non
     one = evaluate("ccrv_mini", model_args="policy=violates,accuracy=0.8")
     assert len(judge.requests) - asked <= 1
     results, samples = saved(tmp_path / "two")
+    assert told(samples) == (0, VERDICTS)
+    assert told(one["samples"]["ccrv_mini"]) == (VERDICTS, 0)
     expected = {sample["doc_id"]: sample for sample in one["samples"]["ccrv_mini"]}
     assert {sample["doc_id"] for sample in samples} == expected.keys()
     for sample in samples:
@@ -256,7 +265,11 @@ def test_killed_while_judging_and_started_again_it_asks_for_the_rest(tmp_path: P
         assert done.returncode == 0, done.stderr[-2000:]
         # Both runs check the judge; what was in flight at the kill is asked again.
         assert VERDICTS + 2 <= len(server.requests) <= VERDICTS + 2 + 4
-    results, _ = saved(tmp_path / "run")
+        answered_twice = len(server.requests) - VERDICTS - 2
+    results, samples = saved(tmp_path / "run")
+    cached, calls = told(samples)
+    assert cached + calls == VERDICTS
+    assert asked - 1 - answered_twice <= cached <= asked - 1
     assert results["results"]["ccrv_mini"]["dcr,none"] == 100
     assert results["results"]["ccrv_mini"]["missing,none"] == 0
 

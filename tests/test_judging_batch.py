@@ -23,7 +23,7 @@ from condchain_tasks.judging.ccrv import Ask, asks
 from condchain_tasks.judging.counts import Counts
 from condchain_tasks.judging.judge import Judge
 from condchain_tasks.judging.settings import JudgeSettings
-from condchain_tasks.judging.verdicts import CsrVerdict, DcrVerdict, Missing
+from condchain_tasks.judging.verdicts import Answer, CsrVerdict, DcrVerdict, Missing
 
 DCR = '{"reasoning": "fine", "r1": 1, "r2": 1, "r3": 0}'
 VERDICT = DcrVerdict(reasoning="fine", r1=1, r2=1, r3=0)
@@ -67,9 +67,11 @@ def test_all_verdicts_and_never_twice(tmp_path: Path, monkeypatch: pytest.Monkey
     with chat_server(lambda _: Reply(DCR)) as server:
         at(server, monkeypatch)
         first = judge_all(everything + everything[:5], judge, VerdictCache(tmp_path))
-        assert first == {ask.key: VERDICT for ask in everything}
+        assert first == {ask.key: Answer(VERDICT, calls=1) for ask in everything}
         assert judge.counts.calls == len(server.requests) == 20
-        assert judge_all([*questions(21), everything[0]], judge, VerdictCache(tmp_path)).keys() > first.keys()
+        second = judge_all([*questions(21), everything[0]], judge, VerdictCache(tmp_path))
+        assert second.keys() > first.keys()
+        assert [key for key, answer in second.items() if not answer.is_cached] == [questions(21)[20].key]
         assert len(server.requests) == 21
     assert (judge.counts.calls, judge.counts.cache_hits, judge.counts.missing) == (21, 20, 0)
 
@@ -123,8 +125,9 @@ def test_what_is_missing_is_counted_and_asked_again_the_next_time(
     judge = a_judge()
     with chat_server(answer) as server:
         at(server, monkeypatch)
-        outcomes = judge_all(everything, judge, VerdictCache(tmp_path))
-        assert [key for key, outcome in outcomes.items() if isinstance(outcome, Missing)] == [everything[3].key]
+        answers = judge_all(everything, judge, VerdictCache(tmp_path))
+        assert [key for key, one in answers.items() if isinstance(one.verdict, Missing)] == [everything[3].key]
+        assert [one.calls for one in answers.values()] == [1] * 6
         judge_all(everything, a_judge(), VerdictCache(tmp_path))
         assert len(server.requests) == 7
     logger.remove(handler)
@@ -139,18 +142,19 @@ def test_a_judge_that_is_gone_is_not_asked_to_the_end(
     judge = a_judge()
     with chat_server(lambda _: Reply(status=400)) as server:
         at(server, monkeypatch)
-        outcomes = judge_all(questions(100), judge, VerdictCache(tmp_path))
-        assert len(outcomes) == 100
-        assert all(isinstance(outcome, Missing) for outcome in outcomes.values())
+        answers = judge_all(questions(100), judge, VerdictCache(tmp_path))
+        assert len(answers) == 100
+        assert all(isinstance(one.verdict, Missing) and not one.is_cached for one in answers.values())
+        assert sum(one.calls for one in answers.values()) == len(server.requests)
         assert 20 <= len(server.requests) <= 30
         assert judge.counts.missing == 100
         (warning,) = warnings
         assert "asks were given up: 20 in a row without a verdict (the last: HTTPError: HTTP 400" in warning
 
         asked = len(server.requests)  # the next time, one probe tells
-        outcomes = judge_all(more_questions(50, "next"), judge, VerdictCache(tmp_path))
-        assert len(outcomes) == 50
-        assert all(isinstance(outcome, Missing) for outcome in outcomes.values())
+        answers = judge_all(more_questions(50, "next"), judge, VerdictCache(tmp_path))
+        assert len(answers) == 50
+        assert all(isinstance(one.verdict, Missing) for one in answers.values())
         assert len(server.requests) - asked == 1
         assert judge.counts.missing == 150
         assert "49 asks were given up: it was given up before" in warnings[1]
@@ -163,7 +167,8 @@ def test_a_judge_that_is_back_is_asked_everything(tmp_path: Path, monkeypatch: p
         at(server, monkeypatch)
         judge_all(questions(100), judge, VerdictCache(tmp_path))
         is_back.set()
-        assert judge_all(questions(100), judge, VerdictCache(tmp_path)) == {ask.key: VERDICT for ask in questions(100)}
+        answers = judge_all(questions(100), judge, VerdictCache(tmp_path))
+        assert answers == {ask.key: Answer(VERDICT, calls=1) for ask in questions(100)}
         is_back.clear()
         asked = len(server.requests)
         judge_all(more_questions(100, "later"), judge, VerdictCache(tmp_path))
@@ -181,14 +186,14 @@ def test_patience_is_bounded_in_time(
     with chat_server(lambda _: Reply(status=500, delay_s=silence)) as server:
         at(server, monkeypatch)
         first, *others = questions(30)
-        outcomes = judge_all([first, *others], judge, VerdictCache(tmp_path))
+        answers = judge_all([first, *others], judge, VerdictCache(tmp_path))
         assert 5 <= len(server.requests) <= 30
-    assert len(outcomes) == judge.counts.missing == 30
+    assert len(answers) == judge.counts.missing == 30
     symptom = "timed out" if silence else "HTTP 500"
-    tried = outcomes[first.key]
+    tried = answers[first.key].verdict
     assert isinstance(tried, Missing) and symptom in tried.reason
     for ask in others:
-        assert "calls without a verdict" in str(outcomes[ask.key]) and symptom in str(outcomes[ask.key])
+        assert "calls without a verdict" in str(answers[ask.key]) and symptom in str(answers[ask.key])
     assert len(warnings) == 1
 
 
@@ -196,17 +201,18 @@ def test_slow_verdicts_are_waited_for(tmp_path: Path, monkeypatch: pytest.Monkey
     judge = Judge(JudgeSettings("local", concurrency=1, timeout_s=5, patience_s=0.2))
     with chat_server(lambda _: Reply(DCR, delay_s=0.5)) as server:
         at(server, monkeypatch)
-        assert judge_all(questions(2), judge, VerdictCache(tmp_path)) == {ask.key: VERDICT for ask in questions(2)}
+        answers = judge_all(questions(2), judge, VerdictCache(tmp_path))
+        assert answers == {ask.key: Answer(VERDICT, calls=1) for ask in questions(2)}
 
 
 def _judge_everything(number: int, folder: Path, interrupted_code: int = 0) -> None:
     """What a process of its own does."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        outcomes = judge_all(questions(number), a_judge(), VerdictCache(folder))
+        answers = judge_all(questions(number), a_judge(), VerdictCache(folder))
     except KeyboardInterrupt:
         sys.exit(interrupted_code)
-    assert all(outcome == VERDICT for outcome in outcomes.values())
+    assert all(answer.verdict == VERDICT for answer in answers.values())
 
 
 def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,7 +54,7 @@ def serving(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
 
 def ask_once(judge: Judge, ask: Ask = ASK) -> Any:
     with quiet_providers():
-        return judge.ask(ask)
+        return judge.ask(ask).verdict
 
 
 def test_a_verdict(serving: Any) -> None:

@@ -203,7 +203,17 @@ def test_the_judge_s_health(tmp_path: Path) -> None:
     assert found["judge"] == "gpt-5.1"
     # One each of four replies that were not failed, and one more in Y3.
     assert (found["verdicts needed"], found["had"], found["missing"]) == (5, 3, 2)
+    assert (found["from the cache"], found["calls"]) == (1, 4)
     assert value(found["missing, %"]) == 40
+
+
+def test_a_log_that_does_not_tell_of_calls(tmp_path: Path) -> None:
+    line = ccrv_line(0, RIGHT, "Y3")
+    for name in ("cached", "judge_calls"):
+        del line["dcr"][name]
+    write_run(tmp_path, "lab/one", "ccrv", [ccrv_line(0, RIGHT), line])
+    found = row(table(section(tmp_path), "judge"), "lab/one")
+    assert (found["had"], found["from the cache"], found["calls"]) == (3, None, None)
 
 
 def test_without_verdicts_only_rules_and_health_are_shown(tmp_path: Path) -> None:

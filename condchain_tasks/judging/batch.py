@@ -16,16 +16,14 @@ from condchain_tasks.judging.ccrv import Ask
 from condchain_tasks.judging.counts import Counts
 from condchain_tasks.judging.judge import Judge
 from condchain_tasks.judging.providers import quiet_providers
-from condchain_tasks.judging.verdicts import Missing, Verdict
-
-Outcome = Verdict | Missing
+from condchain_tasks.judging.verdicts import Answer, Missing
 
 _LEAST_ASKS = 20
 _LEAST_CALLS = 5
 _LOOK_SECONDS = 0.2
 
 
-def judge_all(asks: Sequence[Ask], judge: Judge, cache: VerdictCache) -> dict[str, Outcome]:
+def judge_all(asks: Sequence[Ask], judge: Judge, cache: VerdictCache) -> dict[str, Answer]:
     """Has all verdicts: those that are kept, and the others with the judge's full concurrency.
 
     Each verdict is kept as soon as it is had, so that a run that was broken off goes on where it was.
@@ -40,7 +38,7 @@ def judge_all(asks: Sequence[Ask], judge: Judge, cache: VerdictCache) -> dict[st
         cache: Where verdicts are kept.
 
     Returns:
-        By each ask's key, its verdict or why there is none.
+        By each ask's key, its verdict or why there is none, and the calls that it took.
 
     Raises:
         DataError: The judge cannot be called at all.
@@ -48,25 +46,25 @@ def judge_all(asks: Sequence[Ask], judge: Judge, cache: VerdictCache) -> dict[st
     if not asks:
         return {}
     start, before = time.perf_counter(), judge.counts
-    outcomes: dict[str, Outcome] = {}
+    answers: dict[str, Answer] = {}
     waiting: dict[str, Ask] = {}
     for ask in asks:
         kept = cache.get(ask.key, ask.kind)
         if kept is None:
             waiting[ask.key] = ask
         else:
-            outcomes[ask.key] = kept
-    judge.count(Counts(cache_hits=len(outcomes)))
+            answers[ask.key] = Answer(kept, calls=0)
+    judge.count(Counts(cache_hits=len(answers)))
     if waiting:
         with quiet_providers():
             batch = _Batch(list(waiting.values()), judge, cache)
             batch.run()
-        outcomes |= batch.outcomes
+        answers |= batch.answers
     done = judge.counts - before
     logger.info(
         "Judge {}: {} asks: {} from the cache, {} calls, {} retries, {} re-asks, {} missing, {} + {} tokens, {:.1f} s",
         judge,
-        len(outcomes),
+        len(answers),
         done.cache_hits,
         done.calls,
         done.retries,
@@ -76,7 +74,7 @@ def judge_all(asks: Sequence[Ask], judge: Judge, cache: VerdictCache) -> dict[st
         done.output_tokens,
         time.perf_counter() - start,
     )
-    return outcomes
+    return answers
 
 
 class _Patience:
@@ -112,7 +110,7 @@ class _Batch:
     """Asks that are not answered yet, and what came of the others."""
 
     def __init__(self, asks: Sequence[Ask], judge: Judge, cache: VerdictCache) -> None:
-        self.outcomes: dict[str, Outcome] = {}
+        self.answers: dict[str, Answer] = {}
         self._waiting = deque(asks)
         self._unasked: list[Ask] = []
         self._reason = self._last = ""  # why they are not asked, and why the last that was is missing
@@ -126,7 +124,7 @@ class _Batch:
         self._progress = tqdm(total=len(asks), desc="judge", unit=" verdicts", disable=not is_shown)
 
     def run(self) -> None:
-        """Has all outcomes."""
+        """Has all answers."""
         with self._progress:
             try:
                 if self._judge.is_given_up:
@@ -136,15 +134,15 @@ class _Batch:
             finally:
                 self._stop.set()
                 self._waiting.clear()
-            self._progress.update(len(self.outcomes) - self._progress.n)
+            self._progress.update(len(self.answers) - self._progress.n)
         if self._faults:
             raise self._faults[0]
 
     def _probe(self) -> None:
         ask = self._waiting.popleft()
-        outcome = self._judge.probe(ask)
-        self._judge.is_given_up = isinstance(outcome, Missing)
-        self._take(ask, outcome)
+        answer = self._judge.probe(ask)
+        self._judge.is_given_up = isinstance(answer.verdict, Missing)
+        self._take(ask, answer)
 
     def _work_in_threads(self) -> None:
         # Not a pool of the library's: before an interrupted run could end, the interpreter would wait for the pool's
@@ -167,19 +165,20 @@ class _Batch:
             self._faults.append(fault)
             self._waiting.clear()
 
-    def _take(self, ask: Ask, outcome: Outcome) -> None:
-        if not isinstance(outcome, Missing):
-            self._cache.put(ask.key, ask.kind, outcome)
+    def _take(self, ask: Ask, answer: Answer) -> None:
+        verdict = answer.verdict
+        if not isinstance(verdict, Missing):
+            self._cache.put(ask.key, ask.kind, verdict)
         with self._taking:
-            self.outcomes[ask.key] = outcome
-            if isinstance(outcome, Missing):
-                self._last = outcome.reason
+            self.answers[ask.key] = answer
+            if isinstance(verdict, Missing):
+                self._last = verdict.reason
                 self._patience.spend()
                 self._end_with_patience()
             else:
                 self._patience.renew()
             if not self._stop.is_set():
-                self._progress.update(len(self.outcomes) - self._progress.n)
+                self._progress.update(len(self.answers) - self._progress.n)
 
     def _end_with_patience(self) -> None:
         if not self._stop.is_set() and (reason := self._patience.end()):
@@ -192,7 +191,7 @@ class _Batch:
         if not self._reason:
             return
         reason = f"{self._reason} (the last: {self._last or 'no answer yet'})"
-        self.outcomes |= {ask.key: Missing(f"not asked: {reason}") for ask in self._unasked}
+        self.answers |= {ask.key: Answer(Missing(f"not asked: {reason}"), calls=0) for ask in self._unasked}
         self._judge.count(Counts(missing=len(self._unasked)))
         logger.warning("Judge {}: {} asks were given up: {}", self._judge, len(self._unasked), reason)
 

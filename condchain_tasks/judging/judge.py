@@ -20,7 +20,7 @@ from condchain_tasks.judging.counts import Counts
 from condchain_tasks.judging.failures import describe, http_status, may_pass, retry_after
 from condchain_tasks.judging.providers import VARIABLES, Messages, Provider, quiet_providers
 from condchain_tasks.judging.settings import JUDGE, JudgeSettings
-from condchain_tasks.judging.verdicts import MalformedVerdict, Missing, Verdict, parse_verdict
+from condchain_tasks.judging.verdicts import Answer, MalformedVerdict, Missing, Verdict, parse_verdict
 
 CHECK_PROMPT = 'Answer only with this JSON object: {"reasoning": "", "csr": 1}'
 """What `Judge.check` asks."""
@@ -76,22 +76,19 @@ class Judge:
         with self._counting:
             self._counts += more
 
-    def ask(self, ask: Ask, stop: threading.Event | None = None) -> Verdict | Missing:
+    def ask(self, ask: Ask, stop: threading.Event | None = None) -> Answer:
         """Has one verdict.
 
         Args:
             ask: What to ask.
             stop: Once it is set, no call is tried again.
 
-        Returns:
-            The verdict, or why there is none.
-
         Raises:
             DataError: The judge cannot be called at all, as for want of a key.
         """
         return self._ask(ask, self.settings, stop or threading.Event())
 
-    def probe(self, ask: Ask) -> Verdict | Missing:
+    def probe(self, ask: Ask) -> Answer:
         """Has one verdict, or finds within seconds that there is none to be had.
 
         A call may take 30 s, and one that fails is tried again for 5 s. For the rest as `ask`.
@@ -108,7 +105,9 @@ class Judge:
         """
         try:
             with quiet_providers():
-                text = self._call([{"role": "user", "content": CHECK_PROMPT}], self._hasty, threading.Event())
+                text = self._call(
+                    [{"role": "user", "content": CHECK_PROMPT}], self._hasty, threading.Event(), self.count
+                )
             parse_verdict(text, "csr")
         except _NoText as fault:
             raise DataError(f"The judge {self} {self._advice(_CallFailed(str(fault)))}. {_WITHOUT}.") from fault
@@ -137,29 +136,38 @@ class Judge:
             return f"gives no answer ({failed}): see that it runs, and correct the address ({where})"
         return f"cannot be used ({failed}): see what the server says, the model ({JUDGE}) and the address ({where})"
 
-    def _ask(self, ask: Ask, settings: JudgeSettings, stop: threading.Event) -> Verdict | Missing:
+    def _ask(self, ask: Ask, settings: JudgeSettings, stop: threading.Event) -> Answer:
+        calls = 0
+
+        def count(more: Counts) -> None:
+            nonlocal calls
+            calls += more.calls
+            self.count(more)
+
         def verdict(messages: Messages) -> Verdict:
-            return parse_verdict(self._call(messages, settings, stop), ask.kind, ask.messages[-1]["content"])
+            return parse_verdict(self._call(messages, settings, stop, count), ask.kind, ask.messages[-1]["content"])
 
         try:
             try:
-                return verdict(ask.messages)
+                return Answer(verdict(ask.messages), calls)
             except MalformedVerdict as fault:
-                self.count(Counts(re_asks=1))
-                return verdict(_with_fault(ask.messages, fault))
+                count(Counts(re_asks=1))
+                return Answer(verdict(_with_fault(ask.messages, fault)), calls)
         except MalformedVerdict as fault:
             reason = f"no verdict in two answers; the second: {fault}"
         except _CallFailed as failed:
             reason = str(failed)
-        self.count(Counts(missing=1))
-        return Missing(reason)
+        count(Counts(missing=1))
+        return Answer(Missing(reason), calls)
 
-    def _call(self, messages: Messages, settings: JudgeSettings, stop: threading.Event) -> str:
+    def _call(
+        self, messages: Messages, settings: JudgeSettings, stop: threading.Event, count: Callable[[Counts], None]
+    ) -> str:
         def attempt() -> str:
             provider = self._connected()
-            self.count(Counts(calls=1))
+            count(Counts(calls=1))
             answer = provider(messages, settings.timeout_s)
-            self.count(Counts(input_tokens=answer.input_tokens, output_tokens=answer.output_tokens))
+            count(Counts(input_tokens=answer.input_tokens, output_tokens=answer.output_tokens))
             if not answer.text:
                 raise _NoText(f"it has no text (ending: {answer.ending!r})")
             return answer.text
@@ -167,7 +175,7 @@ class Judge:
         def pause(state: tenacity.RetryCallState) -> None:
             if stop.wait(state.upcoming_sleep) and state.outcome and (error := state.outcome.exception()):
                 raise error
-            self.count(Counts(retries=1))
+            count(Counts(retries=1))
 
         retrying = tenacity.Retrying(
             retry=tenacity.retry_if_exception(may_pass),

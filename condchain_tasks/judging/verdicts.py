@@ -68,6 +68,25 @@ class CsrVerdict(_Frozen):
 
 Verdict = DcrVerdict | CsrVerdict
 
+
+@dataclass(frozen=True)
+class Answer:
+    """How an ask ended.
+
+    Attributes:
+        verdict: The verdict, or why there is none.
+        calls: Requests to the judge that it took, with retries and re-asks; 0 if none was sent.
+    """
+
+    verdict: Verdict | Missing
+    calls: int
+
+    @property
+    def is_cached(self) -> bool:
+        """Whether the verdict was there already."""
+        return not self.calls and not isinstance(self.verdict, Missing)
+
+
 MODELS: dict[Kind, type[DcrVerdict] | type[CsrVerdict]] = {"dcr": DcrVerdict, "csr": CsrVerdict}
 
 

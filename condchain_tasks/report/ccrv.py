@@ -78,6 +78,8 @@ class _Items:
         y: "Y1" to "Y4", or "base".
         measures: By name, per cent or points; not a number where there is none.
         failed: Whether there was no reply.
+        cached: Verdicts that were there already; -1 if the log does not tell.
+        calls: Requests to the judge; -1 if the log does not tell.
         judge: The judge's name.
         flags: Why figures of them must be taken with care.
     """
@@ -88,6 +90,8 @@ class _Items:
     y: NDArray[Any]
     measures: Mapping[str, NDArray[np.float64]]
     failed: NDArray[np.bool_]
+    cached: NDArray[np.int64]
+    calls: NDArray[np.int64]
     judge: str
     flags: tuple[str, ...]
 
@@ -177,6 +181,8 @@ def _items(setting: str, parts: Sequence[Evaluation], flags: Mapping[str, Mappin
         y=y,
         measures=measures,
         failed=numbers("failed"),
+        cached=numbers("cached"),
+        calls=numbers("judge_calls"),
         judge=", ".join(sorted({one.settings.judge for one in parts} - {""})),
         flags=estimates.joined(flags[one.task][one.label] for one in parts),
     )
@@ -380,18 +386,34 @@ def _judge_health(prefix: str, runs: Sequence[_Run]) -> Drawn:
             share = estimates.mean(
                 100.0 * np.concatenate(lacking), np.concatenate([items.image[sent], items.image[third]]), items.flags
             )
-            rows.append((run.label, setting, items.judge or "none", needed, needed - missing, missing, share))
+            asked = (_total(items.cached), _total(items.calls))
+            rows.append((run.label, setting, items.judge or "none", needed, needed - missing, *asked, missing, share))
     table = Table(
         id=f"{prefix}-judge",
         title="The judge",
-        columns=("model", "setting", "judge", "verdicts needed", "had", "missing", "missing, %"),
+        columns=(
+            "model",
+            "setting",
+            "judge",
+            "verdicts needed",
+            "had",
+            "from the cache",
+            "calls",
+            "missing",
+            "missing, %",
+        ),
         rows=tuple(rows),
         notes=(
             "One verdict an item, two in Y3; failed requests are not judged and score 0.",
-            "A run's files do not tell which verdicts came from the cache.",
+            "Calls count retries and answers that held no verdict; a verdict from the cache took none.",
         ),
     )
     return table, ()
+
+
+def _total(counts: NDArray[np.int64]) -> int | None:
+    """Of all items; None if some do not tell."""
+    return None if (counts < 0).any() else int(counts.sum())
 
 
 # --- comparisons
@@ -448,6 +470,8 @@ def _picked(items: _Items, places: NDArray[np.int64]) -> _Items:
         y=items.y[places],
         measures={name: values[places] for name, values in items.measures.items()},
         failed=items.failed[places],
+        cached=items.cached[places],
+        calls=items.calls[places],
         judge=items.judge,
         flags=items.flags,
     )

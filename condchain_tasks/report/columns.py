@@ -63,6 +63,8 @@ COLUMNS: Mapping[str, Mapping[str, type]] = {
         "csr": float,
         "csr_raw_pixel": float,
         "missing": bool,
+        "cached": int,
+        "judge_calls": int,
     },
     "vrex": {
         **_COMMON,
@@ -86,7 +88,8 @@ COLUMNS: Mapping[str, Mapping[str, type]] = {
 
 `key` is unique in a task. `truncated` says that the reply is as long as replies were allowed to be; it cannot be said
 of a conversation, whose tokens are logged as one sum. CCRV-Bench's `item` is that of the baseline question, so a
-constrained form has the `item` of the question that it is compared with. V-REX's `wrong_steps` is -1 where there are no
+constrained form has the `item` of the question that it is compared with; `cached` counts verdicts that were there
+already, and like `judge_calls` it is -1 in logs that do not tell. V-REX's `wrong_steps` is -1 where there are no
 intermediate steps; `step_right` (bool) holds the steps that were asked, of all samples one after the other, and beside
 it stands `step_start` (int, one more than there are samples): sample i's steps are
 `step_right[step_start[i]:step_start[i + 1]]`, and those that were not reached are wrong.
@@ -315,6 +318,8 @@ class _CcrvRecord(TypedDict, total=False):
     csr: _Binary | None
     csr_raw_pixel: _Binary | None
     missing: list[_Name]
+    cached: Annotated[list[_Name], Field(max_length=10)]
+    judge_calls: _Number
     failed: bool
     no_answer: bool
 
@@ -385,6 +390,8 @@ def _ccrv_row(line: _CcrvLine, max_tokens: int | None) -> _Row:
             "csr": _per_cent(record["csr"]),
             "csr_raw_pixel": _per_cent(record["csr_raw_pixel"]),
             "missing": bool(record["missing"]),
+            "cached": len(record["cached"]) if "cached" in record else -1,
+            "judge_calls": record.get("judge_calls", -1),
         }
     except KeyError as error:
         raise _RecordError(f"expected a field {error} under dcr or dcr_base") from error

@@ -12,7 +12,7 @@ from typing import Any
 
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.judging.ccrv import asks
-from condchain_tasks.judging.verdicts import CsrVerdict, DcrVerdict, Verdict
+from condchain_tasks.judging.verdicts import Answer, CsrVerdict, DcrVerdict
 from condchain_tasks.report.runs import (
     JUDGED,
     SampleFile,
@@ -61,7 +61,7 @@ class _Sample:
     line: dict[str, Any]
     record: dict[str, Any]
     reply: str
-    kept: dict[str, Verdict]
+    kept: dict[str, Answer]
     lacks: bool
 
 
@@ -165,12 +165,12 @@ def _read(file: SampleFile, line: dict[str, Any], keep: bool) -> _Sample:
     record, reply = record_of(line), reply_of(line, place)
     if record is None:
         raise DataError(f"{place}: expected a record under dcr. Was it written by another version of this package?")
-    kept: dict[str, Verdict] = {}
+    kept: dict[str, Answer] = {}
     if keep and "dcr" not in record["missing"] and not record["failed"]:
         reasoning, layers = record["dcr_reasoning"], {name: record[name] for name in ("r1", "r2", "r3")}
-        kept["dcr"] = DcrVerdict(reasoning=reasoning, **layers)
+        kept["dcr"] = Answer(DcrVerdict(reasoning=reasoning, **layers), calls=0)
     if keep and record["y"] == "Y3" and "csr" not in record["missing"] and not record["failed"]:
-        kept["csr"] = CsrVerdict(reasoning=record["csr_reason"], csr=record["csr"])
+        kept["csr"] = Answer(CsrVerdict(reasoning=record["csr_reason"], csr=record["csr"]), calls=0)
     needed = {ask.kind for ask in asks(record, reply)}
     return _Sample(line, record, reply, kept, lacks=kept.keys() != needed)
 

@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from condchain_tasks.data.ccrv import Row
-from condchain_tasks.judging.verdicts import CsrVerdict, DcrVerdict, Missing, Verdict
+from condchain_tasks.judging.verdicts import Answer, CsrVerdict, DcrVerdict, Missing, Verdict
 from condchain_tasks.scorers.ccrv import (
     Check,
     cascade,
@@ -18,33 +18,34 @@ from condchain_tasks.scorers.ccrv import (
 )
 from condchain_tasks.scorers.replies import is_failed
 
-Verdicts = Mapping[str, Verdict | Missing]
-
 _LOGGED = tuple(field.name for field in fields(Row) if field.name != "images")
 
 
-def make_record(doc: Mapping[str, Any], reply: str, verdicts: Verdicts) -> dict[str, Any]:
+def make_record(doc: Mapping[str, Any], reply: str, answers: Mapping[str, Answer]) -> dict[str, Any]:
     """Scores one reply.
 
     Args:
         doc: The row, or a record of an earlier run (see `data.ccrv.Row`).
         reply: The model's reply.
-        verdicts: The judge's, by kind: "dcr", and for Y3 "csr"; empty for a failed reply.
+        answers: The judge's, by kind: "dcr", and for Y3 "csr"; empty for a failed reply.
 
     Returns:
         The row without its pictures, and: `r1`..`r3` (the judge's binaries), `l1`..`l3` (cascaded), `score` (DCR in
         per cent; absent if missing), `dcr_reasoning`, `csr`, `csr_reason`, `csr_reading`, `csr_raw_pixel`, `failed`,
-        `no_answer`, `missing` (the kinds of verdicts that could not be had).
+        `no_answer`, `missing` (the kinds of verdicts that could not be had), `cached` (those that were there already),
+        `judge_calls` (requests to the judge that the others took, with retries and re-asks).
     """
     record: dict[str, Any] = {name: doc[name] for name in _LOGGED}  # a record of an earlier run has its scores beside
     failed = is_failed(reply)
     record |= {
         "failed": failed,
         "no_answer": not failed and not any(character.isalnum() for character in reply),
-        "missing": sorted(kind for kind, verdict in verdicts.items() if isinstance(verdict, Missing)),
+        "missing": sorted(kind for kind, answer in answers.items() if isinstance(answer.verdict, Missing)),
+        "cached": sorted(kind for kind, answer in answers.items() if answer.is_cached),
+        "judge_calls": sum(answer.calls for answer in answers.values()),
     }
-    record |= _FAILED_DCR if failed else _dcr(verdicts["dcr"])
-    return record | _csr(doc, reply, failed, verdicts.get("csr"))
+    record |= _FAILED_DCR if failed else _dcr(answers["dcr"].verdict)
+    return record | _csr(doc, reply, failed, answers["csr"].verdict if "csr" in answers else None)
 
 
 def metrics(record: dict[str, Any]) -> dict[str, dict[str, Any]]:

@@ -17,7 +17,7 @@ from condchain_tasks.judging.cache import VerdictCache, judge_folder
 from condchain_tasks.judging.ccrv import asks, prompt_fingerprints
 from condchain_tasks.judging.judge import Judge
 from condchain_tasks.judging.settings import JudgeSettings, from_environment
-from condchain_tasks.judging.verdicts import Missing, Verdict
+from condchain_tasks.judging.verdicts import Answer, Missing
 
 # What decides where a judge is called, beside its settings.
 _ADDRESS = ("OPENAI_API_URL", "OPENAI_API_KEY", "AZURE_ENDPOINT", "AZURE_API_KEY", "LLM_JUDGE_URL")
@@ -25,11 +25,11 @@ _ADDRESS = ("OPENAI_API_URL", "OPENAI_API_KEY", "AZURE_ENDPOINT", "AZURE_API_KEY
 
 @dataclass(frozen=True)
 class Session:
-    """A judge, what it has said before, and what it has said in this run of each document's reply."""
+    """A judge, what it has said before, and what it has answered in this run on each document's reply."""
 
     judge: Judge
     cache: VerdictCache
-    had: dict[tuple[str, ...], dict[str, Verdict | Missing]] = field(default_factory=dict)
+    had: dict[tuple[str, ...], dict[str, Answer]] = field(default_factory=dict)
 
 
 def judging() -> bool:
@@ -73,16 +73,16 @@ def ask_all(replies: list[tuple[dict[str, Any], str]]) -> None:
         return
     questions = {_identity(doc, reply): asks(doc, reply.strip()) for doc, reply in replies}
     listed = [ask for several in questions.values() for ask in several]
-    outcomes: dict[str, Verdict | Missing]
+    answers: dict[str, Answer]
     try:
-        outcomes = judge_all(listed, session.judge, session.cache)
+        answers = judge_all(listed, session.judge, session.cache)
     except DataError as error:  # the replies are paid for: a judge that is gone by now must not cost them
-        outcomes = {ask.key: Missing(str(error)) for ask in listed}
+        answers = {ask.key: Answer(Missing(str(error)), calls=0) for ask in listed}
     for identity, several in questions.items():
-        session.had[identity] = {ask.kind: outcomes[ask.key] for ask in several}
+        session.had[identity] = {ask.kind: answers[ask.key] for ask in several}
 
 
-def on(doc: dict[str, Any], reply: str) -> dict[str, Verdict | Missing]:
+def on(doc: dict[str, Any], reply: str) -> dict[str, Answer]:
     """The verdicts on one reply, by kind; none on a failed one. What was not asked before is asked now."""
     session = _session()
     if session is None:
@@ -96,7 +96,7 @@ def _identity(doc: Mapping[str, Any], reply: str) -> tuple[str, ...]:
     return doc["image"], doc["key"], doc["y"], doc["setting"], reply.strip()
 
 
-_OFF = Missing("Judging is off (CCRV_JUDGE=none). `condchain judge` adds the verdicts later.")
+_OFF = Answer(Missing("Judging is off (CCRV_JUDGE=none). `condchain judge` adds the verdicts later."), calls=0)
 
 
 def _session() -> Session | None:
