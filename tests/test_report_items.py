@@ -76,6 +76,15 @@ def test_lines_that_were_left_out_do_not_shift_the_others(tmp_path: Path) -> Non
     ]
 
 
+def test_a_log_that_changed_since_it_was_read_gives_no_wrong_item(tmp_path: Path) -> None:
+    log = write_run(tmp_path, "lab/one", "condchain_natural", condchain_lines("1011"))
+    runs = read_runs([tmp_path]).evaluations
+    lines = log.read_text(encoding="utf-8").splitlines(keepends=True)
+    log.write_text("".join([lines[0], " " * (len(lines[1]) - 1) + "\n", lines[3], lines[2]]), encoding="utf-8")
+    found, left_out = read_items(runs, 10)
+    assert ([one.key for one in found], left_out) == (["natural-0000/true"], 3)
+
+
 # --- what they say
 
 

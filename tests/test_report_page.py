@@ -237,6 +237,12 @@ def test_every_chart_stands_beside_its_table(small_page, small_report):
         assert ids.index(f"chart-{chart.id}") < ids.index(f"table-{chart.table}")
 
 
+def test_charts_drawn_in_processes_are_the_same(monkeypatch, small_report):
+    here = render_page(small_report)
+    monkeypatch.setattr(page, "_FEW_CHARTS", 0)
+    assert render_page(small_report) == here
+
+
 def test_a_chart_without_its_table_is_refused(small_report):
     section = replace(small_report.sections[0], tables=())
     with pytest.raises(ValueError, match="Chart 'condchain-balance': section 'condchain' has no table"):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import random
 from itertools import count
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -27,10 +29,12 @@ from report_runs import (
     write_run,
 )
 
-from condchain_tasks.report import columns, logs
+from condchain_tasks.data.errors import DataError
+from condchain_tasks.report import columns, evaluations, logs
 from condchain_tasks.report.columns import COLUMNS
 from condchain_tasks.report.evaluations import Evaluation, Runs, flags, read_runs
 from condchain_tasks.report.health import examine
+from condchain_tasks.report.processes import in_processes
 
 TASK = "condchain_natural"
 LATEST = "20260103_080000"
@@ -618,3 +622,26 @@ def test_a_figure_lies_between_its_bounds(tmp_path: Path, pattern: str, tokens: 
     assert (health.failed, health.unread) == (pattern.count("-"), pattern.count("?"))
     if not health.told:
         assert health.worst == health.value == health.best
+
+
+# --- in processes
+
+
+def test_reading_in_processes_gives_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_many(tmp_path, models=2, samples=400)
+    here = read_runs([tmp_path])
+    monkeypatch.setattr(evaluations, "_MUCH_BYTES", 0)
+    monkeypatch.setattr(evaluations, "in_processes", spread := Mock(wraps=in_processes))
+    there = read_runs([tmp_path])
+    assert spread.called
+    assert there.problems == here.problems
+    assert labels(there) == labels(here)
+    for one, other in zip(here.evaluations, there.evaluations, strict=True):
+        assert one.names == other.names
+        assert all(np.array_equal(values, other.columns[name], equal_nan=True) for name, values in one.columns.items())
+
+
+def test_a_process_that_is_killed_is_one_sentence() -> None:
+    with pytest.raises(DataError, match="too little memory"):
+        in_processes(os._exit, [1, 1, 1])
+    assert in_processes(abs, [-1, 2]) == [1, 2]

@@ -26,11 +26,11 @@ MAX_LINE_BYTES = 20_000_000
 _CHUNK = 1_000
 _MAX_LABEL = 100
 _COUNTS = "step_count"
-_DTYPES: Mapping[type, type] = {str: np.int32, bool: np.bool_, list: np.bool_, int: np.int32, float: np.float64}
+_DTYPES: Mapping[type, type] = {str: np.int32, bool: np.bool_, list: np.bool_, int: np.int64, float: np.float64}
 
 _Row = dict[str, Any]
 
-_COMMON = {"key": str, "failed": bool, "no_answer": bool, "truncated": bool}
+_COMMON = {"key": str, "offset": int, "failed": bool, "no_answer": bool, "truncated": bool}
 
 COLUMNS: Mapping[str, Mapping[str, type]] = {
     "condchain": {
@@ -86,13 +86,13 @@ COLUMNS: Mapping[str, Mapping[str, type]] = {
 }
 """The columns of each benchmark; strings are categorical. Figures are per cent, not a number where there is none.
 
-`key` is unique in a task. `truncated` says that the reply is as long as replies were allowed to be; it cannot be said
-of a conversation, whose tokens are logged as one sum. CCRV-Bench's `item` is that of the baseline question, so a
-constrained form has the `item` of the question that it is compared with; `cached` counts verdicts that were there
-already, and like `judge_calls` it is -1 in logs that do not tell. V-REX's `wrong_steps` is -1 where there are no
-intermediate steps; `step_right` (bool) holds the steps that were asked, of all samples one after the other, and beside
-it stands `step_start` (int, one more than there are samples): sample i's steps are
-`step_right[step_start[i]:step_start[i + 1]]`, and those that were not reached are wrong.
+`key` is unique in a task; `offset` is where its line begins in the file, in bytes. `truncated` says that the reply is
+as long as replies were allowed to be; it cannot be said of a conversation, whose tokens are logged as one sum.
+CCRV-Bench's `item` is that of the baseline question, so a constrained form has the `item` of the question that it is
+compared with; `cached` counts verdicts that were there already, and like `judge_calls` it is -1 in logs that do not
+tell. V-REX's `wrong_steps` is -1 where there are no intermediate steps; `step_right` (bool) holds the steps that were
+asked, of all samples one after the other, and beside it stands `step_start` (int, one more than there are samples):
+sample i's steps are `step_right[step_start[i]:step_start[i + 1]]`, and those that were not reached are wrong.
 """
 
 
@@ -156,13 +156,13 @@ def read_columns(path: Path, benchmark: str, max_tokens: int | None = None) -> C
     build, faults = _Builder(COLUMNS[benchmark]), _Faults()
     documents: set[int | str] = set()
     keys: set[str] = set()
-    for number, line in _lines(path):
+    for number, offset, line in _lines(path):
         if line is None:
             faults.add(f"longer than {MAX_LINE_BYTES:,} bytes", number)
             continue
         try:
             sample = parse(line, strict=True)
-            row = to_row(sample, max_tokens)
+            row = to_row(sample, max_tokens) | {"offset": offset}
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False, include_context=False)[0]
             if first["type"] == "json_invalid":
@@ -187,18 +187,20 @@ def read_columns(path: Path, benchmark: str, max_tokens: int | None = None) -> C
 _TWICE = "the document is there twice, and the first counts"
 
 
-def _lines(path: Path) -> Iterator[tuple[int, bytes | None]]:
-    """Numbers and lines that are not blank; None for one that is too long, which is skipped in pieces."""
+def _lines(path: Path) -> Iterator[tuple[int, int, bytes | None]]:
+    """Numbers, offsets and lines that are not blank; None for one that is too long, which is skipped in pieces."""
     with path.open("rb") as file:
-        number = 0
+        number = offset = 0
         while line := file.readline(MAX_LINE_BYTES + 1):
             number += 1
+            start, offset = offset, offset + len(line)
             if len(line) > MAX_LINE_BYTES:
                 while line and not line.endswith(b"\n"):
                     line = file.readline(MAX_LINE_BYTES)
-                yield number, None
+                    offset += len(line)
+                yield number, start, None
             elif not line.isspace():
-                yield number, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+                yield number, start, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
 
 
 class _Faults:

@@ -18,6 +18,7 @@ from condchain_tasks.report.health import examine
 from condchain_tasks.report.labels import Named, make_labels, plain, short_names
 from condchain_tasks.report.logs import Chosen, Log, Older
 from condchain_tasks.report.model import Problem
+from condchain_tasks.report.processes import in_processes
 from condchain_tasks.report.settings import Settings
 
 
@@ -94,7 +95,8 @@ def read_runs(paths: Sequence[Path]) -> Runs:
         All that is sound. What is not is among the problems, and never an exception; there may be no evaluation.
     """
     found = logs.find(paths)
-    choices = [logs.choose(group) for group in logs.groups(found.logs)]
+    spread = in_processes if sum(log.size for log in found.logs) > _MUCH_BYTES else map
+    choices = list(spread(logs.choose, logs.groups(found.logs)))
     chosen = [choice.chosen for choice in choices if choice.chosen]
     short = short_names(log.model for log in found.logs)
     labels = make_labels([_named(one.log) for one in chosen])
@@ -110,6 +112,7 @@ def read_runs(paths: Sequence[Path]) -> Runs:
 
 
 _SEVERITIES = ("error", "warning", "note")
+_MUCH_BYTES = 200_000_000  # takes longer to read than processes to start
 
 
 def _named(log: Log) -> Named:

@@ -76,12 +76,10 @@ def read_items(evaluations: Sequence[Evaluation], most: int = MAX_ITEMS) -> tupl
     for one, places in zip(evaluations, choose(evaluations, most), strict=True):
         if len(places):
             pictures = _Pictures.of(one, roots)
-            verdict = _verdict(one)
-            keys = one.strings("key")
-            wanted = {keys[place]: int(place) for place in places}
-            for key, sample, record in _samples(one, wanted):
-                right = {_WRONG: False, _UNKNOWN: None, _RIGHT: True}[int(verdict[wanted[key]])]
-                found.append(_described(_Logged(one, key, right, sample, record, pictures)))
+            verdict, keys = _verdict(one), one.strings("key")
+            for place, sample, record in _samples(one, places):
+                right = {_WRONG: False, _UNKNOWN: None, _RIGHT: True}[int(verdict[place])]
+                found.append(_described(_Logged(one, keys[place], right, sample, record, pictures)))
     return tuple(found), sum(one.n for one in evaluations) - len(found)
 
 
@@ -141,34 +139,20 @@ class _Logged:
     pictures: _Pictures
 
 
-def _samples(one: Evaluation, wanted: Mapping[str, int]) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
-    """The wanted samples' keys, lines and records; each once, since the first of several counts."""
-    path, places, left = Path(one.path), set(wanted.values()), set(wanted)
-    # A log without lines that were left out has its samples in the columns' order: only the wanted ones are parsed.
-    is_whole = sum(1 for _ in _lines(path)) == one.n
-    for number, line in enumerate(_lines(path)):
-        if is_whole and number not in places:
-            continue
-        try:
-            sample = json.loads(line)
-            record = _record(one.benchmark, sample)
-            key = _key(one.benchmark, record)
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            continue  # the file's health was reported when its columns were read
-        if key in left:
-            left.remove(key)
-            yield key, sample, record
-
-
-def _lines(path: Path) -> Iterator[bytes]:
-    """Lines that are neither blank nor too long."""
-    with path.open("rb") as file:
-        whole = True
-        while line := file.readline(MAX_LINE_BYTES + 1):
-            ends = line.endswith(b"\n") or len(line) <= MAX_LINE_BYTES
-            if whole and ends and not line.isspace():
-                yield line.removeprefix(b"\xef\xbb\xbf")
-            whole = ends
+def _samples(one: Evaluation, places: NDArray[np.int64]) -> Iterator[tuple[int, Mapping[str, Any], Mapping[str, Any]]]:
+    """The chosen samples' numbers, lines and records; without those that are gone since the columns were read."""
+    keys = one.strings("key")
+    with Path(one.path).open("rb") as file:
+        for place in places:
+            file.seek(one.columns["offset"][place])
+            try:
+                sample = json.loads(file.readline(MAX_LINE_BYTES))
+                record = _record(one.benchmark, sample)
+                is_same = _key(one.benchmark, record) == keys[place]
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+                continue
+            if is_same:
+                yield int(place), sample, record
 
 
 def _record(benchmark: str, sample: Mapping[str, Any]) -> Mapping[str, Any]:

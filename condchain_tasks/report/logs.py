@@ -72,6 +72,14 @@ class Log:
         return (*self.file.run, self.file.task)
 
     @property
+    def size(self) -> int:
+        """Of its file, in bytes; 0 if it cannot be seen."""
+        try:
+            return self.file.path.stat().st_size
+        except OSError:
+            return 0
+
+    @property
     def is_limited(self) -> bool:
         """Whether the run was told to leave samples out."""
         return self.results is not None and self.results.is_limited(self.file.task)
@@ -280,13 +288,12 @@ def choose(group: Sequence[Log]) -> Choice:
 def _read(log: Log, problems: list[Problem]) -> Columns | None:
     path = log.file.path
     try:
-        size = path.stat().st_size
         columns = read_columns(path, log.benchmark, log.max_tokens)
     except OSError as error:
         problems.append(Problem("error", str(path), f"Cannot be read: {error.strerror}."))
         return None
-    if size > LARGE_BYTES:
-        problems.append(Problem("note", str(path), f"Has {size / 1e9:.1f} GB; it was read line by line."))
+    if log.size > LARGE_BYTES:
+        problems.append(Problem("note", str(path), f"Has {log.size / 1e9:.1f} GB; it was read line by line."))
     for fault in columns.faults:
         lines = f"Line {fault.line} is" if fault.count == 1 else f"{fault.count:,} lines are"
         first = "" if fault.count == 1 else f", the first is line {fault.line:,}"

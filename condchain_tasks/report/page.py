@@ -27,6 +27,7 @@ from condchain_tasks.data.images import check_image
 from condchain_tasks.report.charts import draw
 from condchain_tasks.report.model import Cell, Chart, Item, Report, Section, Table, Value
 from condchain_tasks.report.plain import NOTHING, flag_marks, interval, is_numeric, number
+from condchain_tasks.report.processes import in_processes
 
 MAX_TEXT = 20_000
 """Of longer instructions, replies and details the rest is left out of the page, with a note that says so."""
@@ -39,6 +40,7 @@ MAX_EMBEDDED_BYTES = 200_000_000
 
 _TEXTS_PER_BLOCK = 1_000
 _QUALITY = 80
+_FEW_CHARTS = 15  # are drawn before processes have started
 _SEVERITIES = ("error", "warning", "note")
 
 
@@ -67,6 +69,8 @@ def render_page(report: Report, with_images: bool = False) -> str:
 def _pieces(report: Report, with_images: bool) -> Iterator[str]:
     _check(report)
     style, script = _asset("page.css"), _asset("page.js")
+    charts = [chart for section in report.sections for chart in section.charts if chart.series]
+    drawn = (in_processes if len(charts) > _FEW_CHARTS else map)(draw, charts)
     return (
         _environment()
         .get_template("page.html.j2")
@@ -77,6 +81,7 @@ def _pieces(report: Report, with_images: bool) -> Iterator[str]:
             script=markupsafe.Markup(script),
             policy=_policy(script, style),
             items=_Items(report.items, with_images),
+            drawings={chart.id: markupsafe.Markup(svg) for chart, svg in zip(charts, drawn, strict=True)},
         )
     )
 
@@ -94,7 +99,6 @@ def _environment() -> jinja2.Environment:
         "json": _json,
         "number": number,
         "interval": interval,
-        "draw": _draw,
         "marks": flag_marks,
         "sort_value": _sort_value,
     }
@@ -138,10 +142,6 @@ def _sort_value(cell: Cell) -> str:
     """The number that a cell is sorted by; "" if it has none."""
     found = cell.value if isinstance(cell, Value) else cell
     return repr(found) if isinstance(found, (int, float)) and number(found) != NOTHING else ""
-
-
-def _draw(chart: Chart) -> markupsafe.Markup:
-    return markupsafe.Markup(draw(chart))
 
 
 def _charts_of(section: Section, table: Table) -> list[Chart]:
