@@ -168,6 +168,10 @@ def report(
     runs: Annotated[list[Path], typer.Argument(help="Folders of --output_path, at any depth, of any models.")],
     out: Annotated[Path, typer.Option(help="The file to write; for csv a folder.")] = Path("report.html"),
     form: Annotated[Format, typer.Option("--format", help="html is one page that needs no network.")] = Format.html,
+    compare: Annotated[
+        list[str] | None,
+        typer.Option(help="A model, or a run's label in the report: show differences among those named. Repeat it."),
+    ] = None,
     with_images: Annotated[bool, typer.Option("--with-images", help="Put the items' pictures into the page.")] = False,
 ) -> None:
     """Make one page of any number of runs. Exit code 1 if no run could be read."""
@@ -184,7 +188,7 @@ def report(
         if not found.evaluations:
             _err.print("condchain: no run of this package's tasks could be read.")
             raise typer.Exit(1)
-        made = build(found, with_items=form is Format.html)
+        made = build(found, with_items=form is Format.html, compared=compare or ())
         out = out if out != Path("report.html") or form is Format.html else out.with_suffix(_SUFFIXES[form])
         if form is Format.html:
             write_page(made, out, with_images)

@@ -9,7 +9,9 @@ import pytest
 from report_runs import FAILED, condchain_line, condchain_lines, write_run
 from report_sections import chart, row, table, value
 
-from condchain_tasks.report import condchain, condchain_published
+from condchain_tasks.data.errors import DataError
+from condchain_tasks.report import condchain, condchain_published, families
+from condchain_tasks.report.build import build
 from condchain_tasks.report.evaluations import Runs, read_runs
 from condchain_tasks.report.model import Section, Value
 from condchain_tasks.report.published_tables import published_table
@@ -280,9 +282,52 @@ def test_seeds_of_one_model_are_a_family(tmp_path: Path) -> None:
     write_run(tmp_path, "lab/alone", "condchain_natural", condchain_lines("1100"))
     one = section(tmp_path)
     (found,) = table(one, "spread").rows
-    assert found[:3] == ("lab/one", "natural F1", 3)
-    assert [value(cell) for cell in found[3:]] == [50, 25, 25, 75]
+    assert found[:4] == ("lab/one", "natural F1", "seed", 3)
+    assert [value(cell) for cell in found[4:]] == [50, 25, 25, 75]
+    mean, deviation = (cell for cell in found[4:6] if isinstance(cell, Value))
+    # Of Student's t with two degrees of freedom 4.3027, of chi-squared 7.3778 and 0.050636.
+    assert (mean.low, mean.high) == (
+        pytest.approx(50 - 4.3027 * 25 / 3**0.5, rel=1e-4),
+        pytest.approx(112.10, abs=0.01),
+    )
+    assert deviation.low == pytest.approx(25 * (2 / 7.3778) ** 0.5, rel=1e-4)
+    assert deviation.high == pytest.approx(25 * (2 / 0.050636) ** 0.5, rel=1e-4)
     assert len(table(one, "differences").rows) == 6  # four runs, each with each
+
+
+def test_other_settings_are_another_family_and_partial_runs_are_in_none(tmp_path: Path) -> None:
+    for seed, heat, pattern in ((0, 0.5, "11110000"), (1, 0.5, "11111111"), (0, 1.0, "11000000")):
+        folder, arguments = tmp_path / f"{seed}-{heat}", f"seed={seed},heat={heat}"
+        write_run(folder, "lab/one", "condchain_natural", condchain_lines(pattern), arguments=arguments)
+    partial = tmp_path / "partial"
+    write_run(partial, "lab/one", "condchain_natural", condchain_lines("1111"), arguments="seed=2,heat=0.5", expected=8)
+    one = section(tmp_path)
+    seeds, settings = table(one, "spread").rows
+    assert seeds[:4] == ("lab/one (heat=0.5)", "natural F1", "seed", 2)
+    assert [value(cell) for cell in seeds[4:]] == [75, pytest.approx(50 / 2**0.5), 50, 100]
+    assert settings[:4] == ("lab/one", "natural F1", "settings", 3)
+    assert [value(cell) for cell in settings[4:]] == [pytest.approx(175 / 3), pytest.approx(38.188, abs=0.001), 25, 100]
+    assert all(isinstance(cell, Value) and cell.low is None for cell in settings[4:])
+    # Its figure is among the best, but it has half of the samples.
+    assert [row[0] for row in table(one, "leaderboard").rows if "lab/one" in str(row[0])][-1] == (
+        "lab/one (heat=0.5, seed=2)"
+    )
+
+
+def test_chosen_runs_are_compared_however_many_there_are(tmp_path: Path) -> None:
+    for number in range(8):
+        write_run(tmp_path, f"lab/m{number}", "condchain_natural", condchain_lines("1110"))
+    runs = read_runs([tmp_path])
+    (one,) = build(runs, compared=["lab/m3", "lab/m5"]).sections
+    assert [row[0] for row in table(one, "differences").rows] == ["lab/m3 - lab/m5"]
+    with pytest.raises(DataError, match=r"No run is called 'm3'; there are: lab/m0; lab/m1;"):
+        build(runs, compared=["m3", "lab/m5"])
+
+
+def test_pairs_that_are_left_out_are_counted() -> None:
+    members = {f"m (seed={n})": families.Member("m", "m", False, False) for n in range(16)}
+    assert len(families.pairs(members)) == 100
+    assert "20 pairs of runs are left out" in " ".join(families.differences("d", "D", (), members).notes)
 
 
 def test_no_runs_no_section() -> None:

@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
+from condchain_tasks.data.errors import DataError
 from condchain_tasks.report import ccrv, condchain, vrex
 from condchain_tasks.report.evaluations import Evaluation, Runs
 from condchain_tasks.report.items import MAX_ITEMS, read_items
 from condchain_tasks.report.model import Cell, Report, Table
 
 
-def build(runs: Runs, with_items: bool = True) -> Report:
+def build(runs: Runs, with_items: bool = True, compared: Collection[str] = ()) -> Report:
     """Makes a report.
 
     Args:
         runs: What was read; see `evaluations.read_runs`.
         with_items: Whether to read the logs again for the browser of single items, at most `MAX_ITEMS` of them.
+        compared: Labels or models whose differences are shown; if there are none, see `families.pairs`.
 
     Returns:
         Health first; then, for each benchmark that ran, a section for the benchmark and one for its embedded twin.
+
+    Raises:
+        DataError: No run has a name that is in `compared`.
     """
     evaluations = runs.evaluations
+    names = {name for one in evaluations for name in (one.label, one.family, one.model)}
+    if unknown := [name for name in compared if name not in names]:
+        raise DataError(f"No run is called {unknown[0]!r}; there are: {'; '.join(sorted(names))}.")
     items, left_out = read_items(evaluations, MAX_ITEMS if with_items else 0)
-    sections = [section for part in (condchain, ccrv, vrex) for section in part.sections(evaluations)]
+    sections = [section for part in (condchain, ccrv, vrex) for section in part.sections(evaluations, compared)]
     models = sorted({one.model for one in evaluations})
     return Report(
         title=f"{models[0]}: results" if len(models) == 1 else f"Results of {len(models)} models",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -54,17 +54,18 @@ _PAPER_CONTROLS = {
 }
 
 
-def sections(evaluations: Sequence[Evaluation]) -> list[Section]:
+def sections(evaluations: Sequence[Evaluation], compared: Collection[str] = ()) -> list[Section]:
     """The benchmark's sections.
 
     Args:
         evaluations: Of any benchmarks.
+        compared: Labels, families or models that were named to be compared.
 
     Returns:
         One section for CCRV-Bench itself and one for its embedded twin, as far as there are runs of them.
     """
     held = [one for one in evaluations if one.n]
-    return [_section(_runs(chosen), mini) for mini, chosen in apart("ccrv", held)]
+    return [_section(_runs(chosen), families.members(chosen, compared), mini) for mini, chosen in apart("ccrv", held)]
 
 
 @dataclass(frozen=True)
@@ -197,11 +198,12 @@ def _baseline(key: NDArray[Any], y: NDArray[Any], dcr: NDArray[np.float64]) -> N
     return np.where(is_base, np.nan, of_key[codes])
 
 
-def _section(runs: Sequence[_Run], mini: bool) -> Section:
+def _section(runs: Sequence[_Run], members: Mapping[str, families.Member], mini: bool) -> Section:
     prefix = "ccrv-mini" if mini else "ccrv"
     proper = {run.label: run.standard for run in runs if run.standard is not None}
     standard = dict(sorted(proper.items(), key=lambda one: (estimates.order(one[1].figures["edcr"]), one[0])))
-    models = {run.label: run.model for run in runs}
+    shown = {label: members[label] for label in standard}
+    compared = _comparisons(standard, families.pairs(shown))
     drawn = [
         _overview(prefix, standard, official=not mini),
         _by_x(prefix, standard, official=not mini),
@@ -209,8 +211,8 @@ def _section(runs: Sequence[_Run], mini: bool) -> Section:
         *(_matrix(prefix, measure, standard) for measure in ("dcr", "csr", "edcr", "ecdi")),
         _controls(prefix, runs, official=not mini),
         _judge_health(prefix, runs),
-        (families.differences(f"{prefix}-differences", "Differences, points", _comparisons(standard, models)), ()),
-        (families.spread(f"{prefix}-spread", "Runs of one model: spread", _members(standard, models)), ()),
+        (families.differences(f"{prefix}-differences", "Differences, points", compared, shown), ()),
+        (families.spread(f"{prefix}-spread", "Runs of one model: spread", _means(standard), members), ()),
     ]
     return estimates.section(
         prefix, "CCRV-Bench, embedded twin" if mini else "CCRV-Bench", (_MINI,) * mini + _NOTES, drawn
@@ -419,9 +421,9 @@ def _total(counts: NDArray[np.int64]) -> int | None:
 # --- comparisons
 
 
-def _comparisons(standard: Mapping[str, _Items], models: Mapping[str, str]) -> list[families.Comparison]:
+def _comparisons(standard: Mapping[str, _Items], pairs: Iterable[tuple[str, str]]) -> list[families.Comparison]:
     found = []
-    for a, b in families.pairs({label: models[label] for label in standard}):
+    for a, b in pairs:
         one, other = _aligned(standard[a], standard[b])
         flags = estimates.joined((one.flags, other.flags))
         baseline = one.y == BASELINE
@@ -438,15 +440,13 @@ def _comparisons(standard: Mapping[str, _Items], models: Mapping[str, str]) -> l
     return found
 
 
-def _members(standard: Mapping[str, _Items], models: Mapping[str, str]) -> list[families.Member]:
-    members = []
-    for label, items in standard.items():
-        figures = items.figures
-        shown = {"baseline DCR": figures["baseline"]} | {
-            _MEASURES[measure]: figures[measure] for measure in ("dcr", "csr", "edcr", "cdi", "ecdi")
-        }
-        members.append(families.Member(models[label], label, shown))
-    return members
+def _means(standard: Mapping[str, _Items]) -> dict[str, dict[str, Value]]:
+    """By label and figure."""
+    return {
+        label: {"baseline DCR": items.figures["baseline"]}
+        | {_MEASURES[measure]: items.figures[measure] for measure in ("dcr", "csr", "edcr", "cdi", "ecdi")}
+        for label, items in standard.items()
+    }
 
 
 def _difference(a: _Items, b: _Items) -> estimates.Difference:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from condchain_tasks.report import condchain_published as published
@@ -46,17 +46,18 @@ _NOTES = (
 )
 
 
-def sections(evaluations: Sequence[Evaluation]) -> list[Section]:
+def sections(evaluations: Sequence[Evaluation], compared: Collection[str] = ()) -> list[Section]:
     """The benchmark's sections.
 
     Args:
         evaluations: Of any benchmarks.
+        compared: Labels, families or models that were named to be compared.
 
     Returns:
         One section for MM-CondChain itself and one for its embedded twin, as far as there are runs of them.
     """
-    by_extent = ((mini, _runs(chosen)) for mini, chosen in apart("condchain", evaluations))
-    return [_section(runs, mini) for mini, runs in by_extent if runs]
+    by_extent = ((mini, chosen, _runs(chosen)) for mini, chosen in apart("condchain", evaluations))
+    return [_section(runs, families.members(chosen, compared), mini) for mini, chosen, runs in by_extent if runs]
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class _Run:
     """One label's replies, by domain."""
 
     label: str
-    model: str
+    is_partial: bool
     domains: Mapping[str, Replies]
 
     @cached_property
@@ -95,18 +96,22 @@ class _Run:
 
 
 def _runs(evaluations: Sequence[Evaluation]) -> list[_Run]:
-    flags = estimates.flags_by_task(evaluations)
+    flags, partial = estimates.flags_by_task(evaluations), estimates.partial_labels(evaluations)
     found: dict[str, _Run] = {}
     for one in evaluations:
         if (match := _TASK.fullmatch(one.task)) and one.n:
-            run = found.setdefault(one.label, _Run(one.label, one.model, {}))
+            run = found.setdefault(one.label, _Run(one.label, one.label in partial, {}))
             replies = replies_of(one, match[1], flags[one.task][one.label])
-            found[one.label] = _Run(one.label, one.model, {**run.domains, match[1]: replies})
-    return sorted(found.values(), key=lambda run: (estimates.order(run.figures.get(AVERAGE)), run.label))
+            found[one.label] = replace(run, domains={**run.domains, match[1]: replies})
+    return sorted(
+        found.values(), key=lambda run: (run.is_partial, estimates.order(run.figures.get(AVERAGE)), run.label)
+    )
 
 
-def _section(runs: Sequence[_Run], mini: bool) -> Section:
+def _section(runs: Sequence[_Run], members: Mapping[str, families.Member], mini: bool) -> Section:
     prefix = "condchain-mini" if mini else "condchain"
+    shown = {run.label: members[run.label] for run in runs}  # in the order of the leaderboard
+    compared = _comparisons({run.label: run for run in runs}, families.pairs(shown))
     drawn = [
         _leaderboard(prefix, runs, () if mini else published.main_results()),
         _by_depth(prefix, runs, () if mini else published.by_depth()),
@@ -118,8 +123,8 @@ def _section(runs: Sequence[_Run], mini: bool) -> Section:
         _readings(prefix, runs),
         _sources(prefix, runs),
         _frame_orders(prefix, runs),
-        (families.differences(f"{prefix}-differences", "Differences in path F1, points", _comparisons(runs)), ()),
-        (families.spread(f"{prefix}-spread", "Runs of one model: spread of path F1", _members(runs)), ()),
+        (families.differences(f"{prefix}-differences", "Differences in path F1, points", compared, shown), ()),
+        (families.spread(f"{prefix}-spread", "Runs of one model: spread of path F1", _path_f1(runs), members), ()),
     ]
     return estimates.section(
         prefix, "MM-CondChain, embedded twin" if mini else "MM-CondChain", (_MINI,) * mini + _NOTES, drawn
@@ -131,10 +136,11 @@ def _section(runs: Sequence[_Run], mini: bool) -> Section:
 
 def _leaderboard(prefix: str, runs: Sequence[_Run], papers: Sequence[PublishedModel]) -> Drawn:
     names = [f"{domain} {measure}" for domain in DOMAINS for measure in ("true", "false", "F1")] + [AVERAGE]
+    partial = {run.label for run in runs if run.is_partial}
     rows: list[tuple[str, bool, dict[str, Value]]] = [(run.label, False, run.figures) for run in runs]
     rows += [(one.model, True, {name: Value(value) for name, value in one.figures.items()}) for one in papers]
     rows = [row for row in rows if row[1] or row[2]]
-    rows.sort(key=lambda row: estimates.order(row[2].get(AVERAGE)))
+    rows.sort(key=lambda row: (not row[1] and row[0] in partial, estimates.order(row[2].get(AVERAGE))))
     identity = f"{prefix}-leaderboard"
     table = Table(
         id=identity,
@@ -143,6 +149,7 @@ def _leaderboard(prefix: str, runs: Sequence[_Run], papers: Sequence[PublishedMo
         rows=tuple((name, *(figures.get(column) for column in names)) for name, _, figures in rows),
         published=frozenset(number for number, row in enumerate(rows) if row[1]),
         notes=("The average is over the three domains, each with the same weight; without one of them there is none.",)
+        + (("Partial runs come last.",) if partial else ())
         + ((_SAMPLING,) if papers else ()),
     )
     return table, tuple(
@@ -359,12 +366,11 @@ def _of(replies: Replies, what: str, kinds: Iterable[str]) -> list[Value]:
 # --- comparisons
 
 
-def _comparisons(runs: Sequence[_Run]) -> list[families.Comparison]:
-    by_label = {run.label: run for run in runs}
+def _comparisons(runs: Mapping[str, _Run], pairs: Iterable[tuple[str, str]]) -> list[families.Comparison]:
     found = []
-    for a, b in families.pairs({run.label: run.model for run in runs}):
-        both = [d for d in DOMAINS if d in by_label[a].domains and d in by_label[b].domains]
-        common = {domain: aligned(by_label[a].domains[domain], by_label[b].domains[domain]) for domain in both}
+    for a, b in pairs:
+        both = [d for d in DOMAINS if d in runs[a].domains and d in runs[b].domains]
+        common = {domain: aligned(runs[a].domains[domain], runs[b].domains[domain]) for domain in both}
         common = {domain: one for domain, one in common.items() if len(one[0].correct)}
         found += [families.Comparison(a, b, f"{domain} F1", _difference(*one)) for domain, one in common.items()]
         if len(common) == len(DOMAINS):
@@ -375,11 +381,9 @@ def _comparisons(runs: Sequence[_Run]) -> list[families.Comparison]:
     return found
 
 
-def _members(runs: Sequence[_Run]) -> list[families.Member]:
-    return [
-        families.Member(run.model, run.label, {k: v for k, v in run.figures.items() if k.endswith((" F1", AVERAGE))})
-        for run in runs
-    ]
+def _path_f1(runs: Sequence[_Run]) -> dict[str, dict[str, Value]]:
+    """By label and domain."""
+    return {run.label: {k: v for k, v in run.figures.items() if k.endswith((" F1", AVERAGE))} for run in runs}
 
 
 def _difference(a: Replies, b: Replies) -> Difference:

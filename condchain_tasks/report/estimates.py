@@ -166,6 +166,11 @@ def order(figure: Value | None) -> float:
     return math.inf if figure is None or figure.value is None else -figure.value
 
 
+def partial_labels(evaluations: Iterable[Evaluation]) -> frozenset[str]:
+    """Labels of runs that do not cover all of some task: their rows come after those of whole runs."""
+    return frozenset(one.label for one in evaluations if one.is_partial)
+
+
 def in_common(a: Array, b: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Where two arrays of names, each without repetition, have the names that are in both; in one order."""
     _, in_a, in_b = np.intersect1d(a, b, return_indices=True)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from condchain_tasks.report import logs
 from condchain_tasks.report.columns import Columns
 from condchain_tasks.report.health import examine
-from condchain_tasks.report.labels import Named, make_labels, plain, short_names
+from condchain_tasks.report.labels import Label, Named, make_labels, plain, short_names
 from condchain_tasks.report.logs import Chosen, Log, Older
 from condchain_tasks.report.model import Problem
 from condchain_tasks.report.processes import in_processes
@@ -29,6 +29,7 @@ class Evaluation:
     Attributes:
         model: Its name: of the checkpoint or API, without settings.
         label: Its name in this report; with what tells it from other runs of the same model, if there are several.
+        family: The label without seeds: runs that share it differ by their seeds alone.
         task: Such as "ccrv_x1_y2_mini".
         benchmark: "condchain", "ccrv" or "vrex".
         mini: Of the embedded twin.
@@ -44,6 +45,7 @@ class Evaluation:
 
     model: str
     label: str
+    family: str
     task: str
     benchmark: str
     mini: bool
@@ -119,14 +121,15 @@ def _named(log: Log) -> Named:
     return Named(log.model, log.scope, log.file.task, log.file.date, log.settings, log.prompts, log.data)
 
 
-def _evaluation(chosen: Chosen, model: str, label: str) -> Evaluation:
+def _evaluation(chosen: Chosen, model: str, label: Label) -> Evaluation:
     log, columns = chosen.log, chosen.columns
     expected = log.expected
     if expected is None and columns.unsound:
         expected = columns.n + columns.unsound  # at least; so that it is known to be partial
     return Evaluation(
         model=model,
-        label=label,
+        label=label.name,
+        family=label.family,
         task=log.file.task,
         benchmark=log.benchmark,
         mini=log.scope[1],

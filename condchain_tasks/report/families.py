@@ -2,20 +2,42 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from condchain_tasks.report.estimates import Difference
-from condchain_tasks.report.intervals import adjust
+from scipy.special import chdtri, stdtrit
+
+from condchain_tasks.report.estimates import Difference, partial_labels
+from condchain_tasks.report.evaluations import Evaluation
+from condchain_tasks.report.intervals import LEVEL, adjust
 from condchain_tasks.report.model import Cell, Table, Value
 
 MAX_LABELS = 6
 """Of more runs than these, only those of one model are compared: the number of pairs grows with the square."""
 
-_MAX_PAIRS = 100
+MAX_PAIRS = 100
+"""Of runs that are compared, in one table."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """What a run is to the others.
+
+    Attributes:
+        model: The model's name, without settings.
+        family: The run's label without its seeds.
+        is_partial: Whether it does not cover all of some task.
+        is_chosen: Whether it was named to be compared.
+    """
+
+    model: str
+    family: str
+    is_partial: bool
+    is_chosen: bool
 
 
 @dataclass(frozen=True)
@@ -35,44 +57,53 @@ class Comparison:
     difference: Difference
 
 
-@dataclass(frozen=True)
-class Member:
-    """One run of a model.
+def members(evaluations: Iterable[Evaluation], compared: Collection[str] = ()) -> dict[str, Member]:
+    """What each run is, by its label.
 
-    Attributes:
-        model: The model's name, without settings.
-        label: The run's label.
-        figures: By name.
+    Args:
+        evaluations: Of any tasks.
+        compared: Labels, families or models that were named to be compared.
     """
+    partial = partial_labels(evaluations)
+    return {
+        one.label: Member(
+            one.model, one.family, one.label in partial, not {one.label, one.family, one.model}.isdisjoint(compared)
+        )
+        for one in evaluations
+    }
 
-    model: str
-    label: str
-    figures: Mapping[str, Value]
 
-
-def pairs(models: Mapping[str, str]) -> list[tuple[str, str]]:
+def pairs(runs: Mapping[str, Member]) -> list[tuple[str, str]]:
     """Which runs are compared.
 
     Args:
-        models: The model's name, by the run's label.
+        runs: By label.
 
     Returns:
-        All pairs of labels if there are at most `MAX_LABELS`, else the first pairs of runs of one model.
+        All pairs of those that were chosen, if some were. Else all pairs if there are at most `MAX_LABELS` runs, and
+        those of one model if there are more; of any of these the first `MAX_PAIRS`.
     """
-    every = combinations(models, 2)
-    if len(models) <= MAX_LABELS:
+    return _pairs(runs)[:MAX_PAIRS]
+
+
+def _pairs(runs: Mapping[str, Member]) -> list[tuple[str, str]]:
+    chosen = {label: run for label, run in runs.items() if run.is_chosen}
+    every = combinations(chosen or runs, 2)
+    if chosen or len(runs) <= MAX_LABELS:
         return list(every)
-    return [(a, b) for a, b in every if models[a] == models[b]][:_MAX_PAIRS]
+    return [(a, b) for a, b in every if runs[a].model == runs[b].model]
 
 
-def differences(identity: str, title: str, comparisons: Sequence[Comparison]) -> Table:
+def differences(identity: str, title: str, comparisons: Sequence[Comparison], runs: Mapping[str, Member]) -> Table:
     """Differences of runs, with p values that are corrected for their number.
 
     Args:
         identity: The table's id.
         title: The table's title.
         comparisons: All that are to be shown; without any the table has no rows.
+        runs: By label, those of which pairs were made.
     """
+    left_out = len(_pairs(runs)) - MAX_PAIRS
     known = [one.difference.p for one in comparisons if one.difference.p is not None]
     adjusted = iter(adjust(known))
     rows: list[tuple[Cell, ...]] = [
@@ -93,46 +124,69 @@ def differences(identity: str, title: str, comparisons: Sequence[Comparison]) ->
         notes=(
             "Each difference is on the items that both runs answered, with a paired test; p values are corrected by "
             "Holm's method for all rows of this table.",
-            f"Of more than {MAX_LABELS} runs, only those of one model are compared; name fewer runs for other pairs.",
+            f"Of more than {MAX_LABELS} runs, only those of one model are compared; --compare chooses others.",
+            *((f"{left_out:,} pairs of runs are left out; --compare chooses which are shown.",) * (left_out > 0)),
         ),
     )
 
 
-def spread(identity: str, title: str, members: Sequence[Member]) -> Table:
-    """How far a model's runs with different settings, such as seeds, lie apart.
+def spread(identity: str, title: str, figures: Mapping[str, Mapping[str, Value]], runs: Mapping[str, Member]) -> Table:
+    """How far a model's runs lie apart: those that differ by their seeds alone, and all of them.
+
+    The interval of the mean is Student's t, that of the standard deviation chi-squared; both take the figures of the
+    seeds for a sample of a normal distribution. Settings that somebody chose are no sample, and get none.
 
     Args:
         identity: The table's id.
         title: The table's title.
-        members: All runs; a model with a single one has no row.
+        figures: By label and name.
+        runs: By label; partial ones are left out.
     """
-    grouped: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
-    for member in members:
-        for name, figure in member.figures.items():
+    whole = {label: of for label, of in figures.items() if not runs[label].is_partial}
+    seeds: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
+    settings: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
+    families: defaultdict[str, set[str]] = defaultdict(set)
+    for label, of_run in whole.items():
+        model, family = runs[label].model, runs[label].family
+        families[model].add(family)
+        for name, figure in of_run.items():
             if figure.value is not None:
-                grouped[member.model, name].append(figure.value)
+                seeds[family, name].append(figure.value)
+                settings[model, name].append(figure.value)
     rows: list[tuple[Cell, ...]] = [
-        (
-            model,
-            name,
-            len(values),
-            Value(statistics.mean(values), n=len(values)),
-            Value(statistics.stdev(values), n=len(values)),
-            Value(min(values)),
-            Value(max(values)),
-        )
-        for (model, name), values in grouped.items()
+        (family, name, "seed", len(values), *_of_seeds(values), Value(min(values)), Value(max(values)))
+        for (family, name), values in seeds.items()
         if len(values) > 1
+    ]
+    rows += [
+        (model, name, "settings", len(values), *_of_settings(values), Value(min(values)), Value(max(values)))
+        for (model, name), values in settings.items()
+        if len(families[model]) > 1 and len(values) > 1
     ]
     return Table(
         id=identity,
         title=title,
-        columns=("model", "figure", "runs", "mean", "standard deviation", "min", "max"),
+        columns=("model", "figure", "the runs differ by", "runs", "mean", "standard deviation", "min", "max"),
         rows=tuple(rows),
         notes=(
-            "Over the model's runs, whatever tells them apart; their differences stand in the table of differences.",
+            "Intervals are over seeds, for the mean and the standard deviation of a normal distribution; they say how "
+            "far another seed may lead on the same items, and nothing of other items. Partial runs are left out.",
         ),
     )
+
+
+def _of_seeds(values: Sequence[float]) -> tuple[Value, Value]:
+    """Their mean and standard deviation, with 95 % intervals where they differ."""
+    n, mean, deviation = len(values), statistics.mean(values), statistics.stdev(values)
+    if not deviation:
+        return Value(mean, n=n), Value(deviation, n=n)
+    half = float(stdtrit(n - 1, (1 + LEVEL) / 2)) * deviation / math.sqrt(n)
+    low, high = (deviation * math.sqrt((n - 1) / chdtri(n - 1, (1 + side) / 2)) for side in (-LEVEL, LEVEL))
+    return Value(mean, mean - half, mean + half, n), Value(deviation, low, high, n)
+
+
+def _of_settings(values: Sequence[float]) -> tuple[Value, Value]:
+    return Value(statistics.mean(values), n=len(values)), Value(statistics.stdev(values), n=len(values))
 
 
 def _probability(p: float | None) -> str | None:

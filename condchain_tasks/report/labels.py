@@ -13,6 +13,7 @@ from condchain_tasks.report.settings import Settings
 
 _MAX_VALUE = 60
 _MAX_LABEL = 200
+_SEEDS = ("--seed", "seed")
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,20 @@ def short_names(models: Iterable[str]) -> dict[str, str]:
     return {model: name if counts[name] == 1 else model for model, name in short.items()}
 
 
-def make_labels(runs: Sequence[Named]) -> list[str]:
-    """Labels, of which no task has one twice.
+class Label(NamedTuple):
+    """How a run is called.
+
+    Attributes:
+        name: Its own name.
+        family: The name without its seeds: runs that share it differ by their seeds alone.
+    """
+
+    name: str
+    family: str
+
+
+def make_labels(runs: Sequence[Named]) -> list[Label]:
+    """Labels, of which no task has one name twice.
 
     The model's arguments are compared over all its runs, generation settings, judge, prompts and data over those of one
     benchmark; prompts and data by name, since its tasks have different ones by design. Thus a run has one label in all
@@ -76,9 +89,9 @@ def make_labels(runs: Sequence[Named]) -> list[str]:
     arguments = {model: _differing([plain(one.settings.arguments) for one in of]) for model, of in models.items()}
     told = {family: _told(of, arguments[family[0]]) for family, of in families.items()}
     labels = [_label(short[one.model], one, told.get((one.model, one.scope))) for one in runs]
-    counts = Counter((one.task, label) for one, label in zip(runs, labels, strict=True))
+    counts = Counter((one.task, label.name) for one, label in zip(runs, labels, strict=True))
     return [
-        label if counts[one.task, label] == 1 else f"{label}, run {one.date}"
+        label if counts[one.task, label.name] == 1 else Label(*(f"{text}, run {one.date}" for text in label))
         for one, label in zip(runs, labels, strict=True)
     ]
 
@@ -110,13 +123,19 @@ def _told(family: Sequence[Named], arguments: set[str]) -> _Told:
     return told._replace(settings=arguments | _differing([_facets(one, told) for one in family]))
 
 
-def _label(model: str, one: Named, told: _Told | None) -> str:
+def _label(model: str, one: Named, told: _Told | None) -> Label:
     if told is None:  # nobody's settings are known
-        return model
+        return Label(model, model)
     if not one.settings.is_known:
-        return f"{model} (settings unknown)"
-    listed = [f"{name}={value[:_MAX_VALUE]}" for name, value in _facets(one, told).items() if name in told.settings]
-    return f"{model} ({', '.join(listed)[:_MAX_LABEL]})" if listed else model
+        return Label(*2 * [f"{model} (settings unknown)"])
+    facets = {name: value for name, value in _facets(one, told).items() if name in told.settings}
+    rest = {name: value for name, value in facets.items() if name not in _SEEDS}
+    return Label(*(_with_facets(model, listed) for listed in (facets, rest)))
+
+
+def _with_facets(model: str, facets: Mapping[str, str]) -> str:
+    listed = ", ".join(f"{name}={value[:_MAX_VALUE]}" for name, value in facets.items())
+    return f"{model} ({listed[:_MAX_LABEL]})" if listed else model
 
 
 def _facets(one: Named, told: _Told) -> dict[str, str]:

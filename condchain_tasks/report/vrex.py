@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -39,17 +39,18 @@ _NOTES = (
 )
 
 
-def sections(evaluations: Sequence[Evaluation]) -> list[Section]:
+def sections(evaluations: Sequence[Evaluation], compared: Collection[str] = ()) -> list[Section]:
     """The benchmark's sections.
 
     Args:
         evaluations: Of any benchmarks.
+        compared: Labels, families or models that were named to be compared.
 
     Returns:
         One section for V-REX itself and one for its embedded twin, as far as there are runs of them.
     """
     held = [one for one in evaluations if one.n]
-    return [_section(_runs(chosen), mini) for mini, chosen in apart("vrex", held)]
+    return [_section(_runs(chosen), families.members(chosen, compared), mini) for mini, chosen in apart("vrex", held)]
 
 
 @dataclass(frozen=True)
@@ -177,8 +178,10 @@ def _samples(one: Evaluation, flags: tuple[str, ...]) -> _Samples:
     )
 
 
-def _section(runs: Sequence[_Run], mini: bool) -> Section:
+def _section(runs: Sequence[_Run], members: Mapping[str, families.Member], mini: bool) -> Section:
     prefix, official = ("vrex-mini", False) if mini else ("vrex", True)
+    shown = {run.label: members[run.label] for run in runs}  # in the order of the leaderboard
+    compared = _comparisons({run.label: run for run in runs}, families.pairs(shown))
     drawn = [
         _leaderboard(prefix, runs, official),
         _abilities(prefix, runs, official),
@@ -189,8 +192,13 @@ def _section(runs: Sequence[_Run], mini: bool) -> Section:
         _by_step(prefix, runs),
         _hard(prefix, runs, official),
         _blind(prefix, runs, official),
-        (families.differences(f"{prefix}-differences", "Differences, points", _comparisons(runs)), ()),
-        (families.spread(f"{prefix}-spread", "Runs of one model: spread", _members(runs)), ()),
+        (families.differences(f"{prefix}-differences", "Differences, points", compared, shown), ()),
+        (
+            families.spread(
+                f"{prefix}-spread", "Runs of one model: spread", {run.label: run.figures for run in runs}, members
+            ),
+            (),
+        ),
     ]
     return estimates.section(prefix, "V-REX, embedded twin" if mini else "V-REX", (_MINI,) * mini + _NOTES, drawn)
 
@@ -456,12 +464,11 @@ def _blind(prefix: str, runs: Sequence[_Run], official: bool) -> Drawn:
 # --- comparisons
 
 
-def _comparisons(runs: Sequence[_Run]) -> list[families.Comparison]:
-    by_label = {run.label: run for run in runs}
+def _comparisons(runs: Mapping[str, _Run], pairs: Iterable[tuple[str, str]]) -> list[families.Comparison]:
     found = []
-    for a, b in families.pairs({run.label: run.model for run in runs}):
+    for a, b in pairs:
         for mode in (*_MODES, _DIRECT):
-            one, other = (by_label[label].tasks.get((_STANDARD, mode)) for label in (a, b))
+            one, other = (runs[label].tasks.get((_STANDARD, mode)) for label in (a, b))
             if one is None or other is None:
                 continue
             for name, field in (("ability", "ability"), ("accuracy", "score")):
@@ -470,10 +477,6 @@ def _comparisons(runs: Sequence[_Run]) -> list[families.Comparison]:
                     if difference.value.n:
                         found.append(families.Comparison(a, b, f"{mode} {name}", difference))
     return found
-
-
-def _members(runs: Sequence[_Run]) -> list[families.Member]:
-    return [families.Member(run.model, run.label, run.figures) for run in runs]
 
 
 @dataclass(frozen=True)
