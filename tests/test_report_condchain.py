@@ -42,8 +42,17 @@ def test_leaderboard_has_accuracies_path_f1_and_their_average(tmp_path: Path) ->
     assert [value(found[f"gui {name}"]) for name in ("true", "false", "F1")] == [75, 0, 0]
     assert value(found["average"]) == pytest.approx((50 + 2 * 100 * 75 / 175 + 0) / 3)
     cell = found["natural F1"]
-    assert isinstance(cell, Value) and cell.n == 8
-    assert cell.low is not None and cell.high is not None and cell.low < 50 < cell.high
+    assert isinstance(cell, Value) and (cell.n, cell.low) == (8, None)  # four pairs are too few for an interval
+
+
+def test_five_pairs_have_an_interval(tmp_path: Path) -> None:
+    write_run(tmp_path, "lab/one", "condchain_natural", condchain_lines("1110010010"))
+    cell = row(table(section(tmp_path), "leaderboard"), "lab/one")["natural F1"]
+    assert isinstance(cell, Value) and cell.value is not None
+    assert cell.low is not None and cell.high is not None and cell.low < cell.value < cell.high
+    # Those of depth 2 are three of them.
+    of_depth = row(table(section(tmp_path), "depth"), "lab/one", "natural")["2"]
+    assert isinstance(of_depth, Value) and (of_depth.n, of_depth.low) == (6, None)
 
 
 def test_published_models_stand_beside_with_their_very_figures(tmp_path: Path) -> None:

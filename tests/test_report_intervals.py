@@ -63,8 +63,10 @@ def test_values_by_hand() -> None:
 
 
 def test_both_paths_wrong_is_zero_and_no_division() -> None:
-    found = bootstrap_path_f1([0, 0, 100, 100, 0, 0], [True, False] * 3, [1, 1, 2, 2, 3, 3])
-    assert (found.value, found.low) == (pytest.approx(100 / 3), 0)
+    found = bootstrap_path_f1([0, 0, 100, 100, *[0] * 6], [True, False] * 5, np.repeat(np.arange(5), 2))
+    assert (found.value, found.low) == (pytest.approx(20), 0)
+    few = bootstrap_path_f1([0, 0, 100, 100, *[0] * 4], [True, False] * 4, np.repeat(np.arange(4), 2))
+    assert (few.value, few.low, few.high) == (pytest.approx(25), None, None)
 
 
 @pytest.mark.parametrize(
@@ -159,8 +161,8 @@ def test_a_report_is_the_same_when_it_is_made_again() -> None:
 
 
 def test_a_rare_part_does_not_spoil_the_interval() -> None:
-    """Of three clusters one alone has a false path: in some resamples there is none."""
-    found = bootstrap_path_f1([100, 0, 100, 100], [True, True, True, False], [1, 2, 3, 3])
+    """Of five clusters one alone has a false path: in some resamples there is none."""
+    found = bootstrap_path_f1([100, 0, 100, 100, 0, 100], [*[True] * 5, False], [1, 2, 3, 4, 5, 5])
     assert found.low is not None and found.high is not None
     assert 0 < found.low < found.high <= 100
 

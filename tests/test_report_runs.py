@@ -41,6 +41,14 @@ LATEST = "20260103_080000"
 NUMBERS = count()
 
 
+@pytest.fixture(autouse=True)
+def sizes(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
+    """Of the benchmarks: these runs are smaller, and none of their tests is about that, but one."""
+    whole = dict(evaluations.SIZES)
+    monkeypatch.setattr(evaluations, "SIZES", {})
+    return whole
+
+
 def only(runs: Runs) -> Evaluation:
     (one,) = runs.evaluations
     return one
@@ -548,6 +556,30 @@ def test_flags_say_what_differs_from_most(tmp_path: Path) -> None:
     assert "Its version of this package: 0.2.0; most have 0.1.0." in text
 
 
+def test_other_data_than_the_benchmarks_is_flagged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sizes: dict[str, int]
+) -> None:
+    monkeypatch.setattr(evaluations, "SIZES", sizes)
+    write_run(tmp_path, "drawn", TASK, condchain_lines("11"))
+    write_run(tmp_path, "drawn", f"{TASK}_mini", condchain_lines("11"))
+    write_run(tmp_path, "whole", TASK, condchain_lines("11"), expected=796)
+    found = flags(read_runs([tmp_path]).evaluations)
+    assert found["drawn"] == (f"{TASK} is on other data: 2 samples, where the benchmark has 796.",)
+    assert found["whole"] == (f"{TASK} is partial: 2 of 796 samples.",)
+    domains = [sizes[f"condchain_{domain}"] for domain in ("natural", "chart", "gui")]
+    assert sum(domains) == 2 * 975  # pairs of paths
+
+
+def test_failed_requests_and_missing_verdicts_are_flagged_and_unread_answers_are_not(tmp_path: Path) -> None:
+    write_run(tmp_path, "m", TASK, condchain_lines("1-??"))
+    write_run(tmp_path, "m", "ccrv", [ccrv_line(0, None), ccrv_line(1)])
+    write_run(tmp_path, "unread", TASK, condchain_lines("1?"))
+    assert flags(read_runs([tmp_path]).evaluations) == {
+        "m": ("ccrv has 1 missing verdict among 2 samples.", f"{TASK} has 1 failed request among 4 samples."),
+        "unread": (),
+    }
+
+
 def test_without_a_majority_all_are_flagged_and_tasks_are_not_compared(tmp_path: Path) -> None:
     judge = {"judge": {"model": "other", "prompts": [prompt("ccrv_judge_baseline")]}}
     write_run(tmp_path, "a", "ccrv", [ccrv_line(0)])
@@ -589,6 +621,7 @@ def test_bounds_of_dcr_by_hand(tmp_path: Path) -> None:
     write_run(tmp_path, "m", "ccrv", lines)
     text = said(read_runs([tmp_path]), "warning")
     assert "1 missing verdict among 4 samples. DCR is 50.0: 33.3 if all of them were wrong, 66.7" in text
+    assert "EDCR" not in text and " eDCR is 0.0: 0.0 if all of them were wrong, 33.3 if all were right." in text
     assert "`condchain judge`" in text
 
 
@@ -605,6 +638,7 @@ def test_bounds_of_ability_are_means_over_categories(tmp_path: Path) -> None:
     )
     text = said(read_runs([tmp_path]))
     assert "m, vrex_following: 1 failed request among 3 samples. Ability is 50.0: 50.0 if all" in text
+    assert "Accuracy is 50.0: 50.0 if all of them were wrong, 100.0 if all were right." in text
     assert "m, vrex_direct: 1 unread answer among 2 samples. Accuracy is 50.0: 50.0 if all" in text
 
 
@@ -617,11 +651,12 @@ def test_a_figure_lies_between_its_bounds(tmp_path: Path, pattern: str, tokens: 
         line["token_counts"] = [{"output_tokens": 9 if cut else 3}]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     health = examine("condchain", columns.read_columns(path, "condchain", max_tokens=9))
-    assert health.worst <= health.value <= health.best
+    (bound,) = health.bounds
+    assert bound.worst <= bound.value <= bound.best
     assert health.truncated == sum(tokens[: len(pattern)])
     assert (health.failed, health.unread) == (pattern.count("-"), pattern.count("?"))
     if not health.told:
-        assert health.worst == health.value == health.best
+        assert bound.worst == bound.value == bound.best
 
 
 # --- in processes

@@ -51,6 +51,7 @@ def _provenance(evaluations: Sequence[Evaluation]) -> Table:
             one.n,
             one.expected,
             "--limit or --offset" if one.limited else "partial" if one.is_partial else "whole",
+            "unknown" if one.health.unmeasured else one.health.truncated,
             one.settings.data,
             one.settings.prompts,
             one.settings.judge,
@@ -71,6 +72,7 @@ def _provenance(evaluations: Sequence[Evaluation]) -> Table:
             "samples",
             "of",
             "extent",
+            "truncated replies",
             "data (SHA-256)",
             "prompts (SHA-256)",
             "judge",
@@ -80,6 +82,10 @@ def _provenance(evaluations: Sequence[Evaluation]) -> Table:
             "file",
         ),
         rows=tuple(rows),
+        notes=(
+            "Whether replies were truncated is unknown where a log has no numbers of tokens, and in conversations, "
+            "whose tokens are logged as one sum.",
+        ),
     )
 
 

@@ -30,7 +30,7 @@ _DTYPES: Mapping[type, type] = {str: np.int32, bool: np.bool_, list: np.bool_, i
 
 _Row = dict[str, Any]
 
-_COMMON = {"key": str, "offset": int, "failed": bool, "no_answer": bool, "truncated": bool}
+_COMMON = {"key": str, "offset": int, "failed": bool, "no_answer": bool, "truncated": bool, "measured": bool}
 
 COLUMNS: Mapping[str, Mapping[str, type]] = {
     "condchain": {
@@ -87,12 +87,13 @@ COLUMNS: Mapping[str, Mapping[str, type]] = {
 """The columns of each benchmark; strings are categorical. Figures are per cent, not a number where there is none.
 
 `key` is unique in a task; `offset` is where its line begins in the file, in bytes. `truncated` says that the reply is
-as long as replies were allowed to be; it cannot be said of a conversation, whose tokens are logged as one sum.
-CCRV-Bench's `item` is that of the baseline question, so a constrained form has the `item` of the question that it is
-compared with; `cached` counts verdicts that were there already, and like `judge_calls` it is -1 in logs that do not
-tell. V-REX's `wrong_steps` is -1 where there are no intermediate steps; `step_right` (bool) holds the steps that were
-asked, of all samples one after the other, and beside it stands `step_start` (int, one more than there are samples):
-sample i's steps are `step_right[step_start[i]:step_start[i + 1]]`, and those that were not reached are wrong.
+as long as replies were allowed to be, and `measured` that this is known: it cannot be said of a conversation, whose
+tokens are logged as one sum. CCRV-Bench's `item` is that of the baseline question, so a constrained form has the `item`
+of the question that it is compared with; `cached` counts verdicts that were there already, and like `judge_calls` it is
+-1 in logs that do not tell. V-REX's `wrong_steps` is -1 where there are no intermediate steps; `step_right` (bool)
+holds the steps that were asked, of all samples one after the other, and beside it stands `step_start` (int, one more
+than there are samples): sample i's steps are `step_right[step_start[i]:step_start[i + 1]]`, and those that were not
+reached are wrong.
 """
 
 
@@ -366,6 +367,7 @@ def _condchain_row(line: _CondchainLine, max_tokens: int | None) -> _Row:
         **record,
         "key": f"{record['pair']}/{record['path']}",
         "truncated": _is_truncated(line, max_tokens),
+        "measured": _is_measured(line, max_tokens),
         "correct": record["score"],
         "correct_lenient": line["path_f1_lenient"]["score"],
         "pred": record["pred"][:_MAX_LABEL],
@@ -380,6 +382,7 @@ def _ccrv_row(line: _CcrvLine, max_tokens: int | None) -> _Row:
             "failed": record["failed"],
             "no_answer": record["no_answer"],
             "truncated": _is_truncated(line, max_tokens),
+            "measured": _is_measured(line, max_tokens),
             "item": record["key"],
             "image": record["image"],
             "x": record["x"],
@@ -411,6 +414,7 @@ def _vrex_row(line: _VrexLine, max_tokens: int | None) -> _Row:
         **record,
         "key": f"{record['id']}/{record['step']}" if record["step"] else record["id"],
         "truncated": asked == 1 and _is_truncated(line, max_tokens),
+        "measured": asked == 1 and _is_measured(line, max_tokens),
         "wrong_steps": -1 if record["wrong_steps"] is None else record["wrong_steps"],
         "ability": math.nan if record["ability"] is None else record["ability"],
         "step_right": right + [False] * (asked - len(right)),
@@ -418,10 +422,15 @@ def _vrex_row(line: _VrexLine, max_tokens: int | None) -> _Row:
 
 
 def _is_truncated(line: _Line, max_tokens: int | None) -> bool:
-    counts = line.get("token_counts")
-    if not counts or max_tokens is None:
-        return False
-    return any(one is not None and (one.get("output_tokens") or 0) >= max_tokens for one in counts)
+    return max_tokens is not None and any(tokens >= max_tokens for tokens in _output_tokens(line))
+
+
+def _is_measured(line: _Line, max_tokens: int | None) -> bool:
+    return max_tokens is not None and bool(_output_tokens(line))
+
+
+def _output_tokens(line: _Line) -> list[int]:
+    return [tokens for one in line.get("token_counts") or () if one and (tokens := one.get("output_tokens"))]
 
 
 def _per_cent(value: int | None) -> float:

@@ -42,7 +42,7 @@ _NOTES = (
     "Path F1 is the harmonic mean of the accuracies on true and on false paths, by the official (strict) reading; a "
     "failed request counts as wrong.",
     "The domain all holds the replies of every domain together, each with the same weight.",
-    "Intervals are 95 % bootstrap intervals over pairs.",
+    f"Intervals are 95 % bootstrap intervals over pairs. {intervals.WITHOUT}",
 )
 
 

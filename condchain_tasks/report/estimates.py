@@ -13,7 +13,16 @@ from numpy.typing import NDArray
 from condchain_tasks.report import intervals
 from condchain_tasks.report.evaluations import Evaluation
 from condchain_tasks.report.evaluations import flags as flags_of
-from condchain_tasks.report.intervals import LEVEL, Comparison, Estimate, Statistic, cluster_sums, resampled, rounding
+from condchain_tasks.report.intervals import (
+    LEVEL,
+    MIN_CLUSTERS,
+    Comparison,
+    Estimate,
+    Statistic,
+    cluster_sums,
+    resampled,
+    rounding,
+)
 from condchain_tasks.report.model import Chart, Section, Series, Table, Value
 
 Array = NDArray[Any]
@@ -112,7 +121,9 @@ def estimate_all(
     for name, one in wanted.items():
         picked = [place[column] for column in one.columns]
         (figure,) = one.statistic(means[:, picked])
-        low, high = _interval(one.statistic(drawn[:, picked]), rounding(sums))
+        clusters = sums.counts[:, picked].any(axis=1).sum()
+        resamples = one.statistic(drawn[:, picked]) if clusters >= MIN_CLUSTERS else drawn[:0, 0]
+        low, high = _interval(resamples, rounding(sums))
         n = int(counts[picked].sum()) // one.times
         found[name] = Value(None if math.isnan(figure) else float(figure), low, high, n, flags)
     return found

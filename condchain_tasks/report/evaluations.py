@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from condchain_tasks.report import logs
-from condchain_tasks.report.columns import Columns
-from condchain_tasks.report.health import examine
+from condchain_tasks.report.health import Bound, Health, examine
 from condchain_tasks.report.labels import Label, Named, make_labels, plain, short_names
 from condchain_tasks.report.logs import Chosen, Log, Older
 from condchain_tasks.report.model import Problem
@@ -39,6 +38,7 @@ class Evaluation:
         n: Samples in the log.
         expected: Samples that the task has; None if unknown.
         limited: Whether `--limit` or `--offset` was given.
+        health: What went wrong with its samples.
         columns: By name, one entry a sample; see `columns.COLUMNS`. Strings are categorical: codes.
         names: By name of a string column: what its codes mean.
     """
@@ -55,6 +55,7 @@ class Evaluation:
     n: int
     expected: int | None
     limited: bool
+    health: Health
     columns: dict[str, NDArray[Any]]
     names: dict[str, tuple[str, ...]]
 
@@ -104,8 +105,7 @@ def read_runs(paths: Sequence[Path]) -> Runs:
     labels = make_labels([_named(one.log) for one in chosen])
     evaluations = [_evaluation(one, short[one.log.model], label) for one, label in zip(chosen, labels, strict=True)]
     problems = [*found.problems, *(problem for choice in choices for problem in choice.problems)]
-    for one, evaluation in zip(chosen, evaluations, strict=True):
-        problems += _health(evaluation, one.columns)
+    problems += [problem for one in evaluations for problem in _health(one)]
     return Runs(
         evaluations=tuple(sorted(evaluations, key=lambda one: (one.benchmark, one.mini, one.task, one.label))),
         problems=tuple(sorted(problems, key=lambda problem: _SEVERITIES.index(problem.severity))),
@@ -139,38 +139,50 @@ def _evaluation(chosen: Chosen, model: str, label: Label) -> Evaluation:
         n=columns.n,
         expected=expected,
         limited=log.is_limited,
+        health=examine(log.benchmark, columns),
         columns=columns.arrays,
         names=columns.names,
     )
 
 
-def _health(one: Evaluation, columns: Columns) -> Iterator[Problem]:
+def _health(one: Evaluation) -> Iterator[Problem]:
     where = f"{one.label}, {one.task}"
     if one.is_partial:
         why = "--limit or --offset was given" if one.limited else "the run was cut short"
         yield Problem("warning", where, f"Partial: {_of(one)} samples; {why}.")
-    health = examine(one.benchmark, columns)
-    if not health.told:
-        return
-    text = f"{', '.join(health.told)} among {health.n:,} samples"
-    if math.isnan(health.worst):
-        text += f"; there is no {health.figure} yet."
-    elif health.worst == health.best:
-        text += f"; {health.figure} does not depend on them."
-    else:
-        figure = f"{health.figure[0].upper()}{health.figure[1:]}"
-        value = "cannot be said" if math.isnan(health.value) else f"is {health.value:.1f}"
-        bounds = f"{health.worst:.1f} if all of them were wrong, {health.best:.1f} if all were right"
-        text += f". {figure} {value}: {bounds}."
-    if health.missing:
-        text += " `condchain judge` adds verdicts without inference."
-    is_grave = health.failed or health.truncated or health.missing
-    yield Problem("warning" if is_grave else "note", where, text)
+    if one.health.told:
+        text = f"{', '.join(one.health.told)} among {one.health.n:,} samples. "
+        text += " ".join(map(_bounded, one.health.bounds))
+        if one.health.missing:
+            text += " `condchain judge` adds verdicts without inference."
+        yield Problem("warning" if one.health.grave else "note", where, text)
+
+
+def _bounded(one: Bound) -> str:
+    figure = f"{one.figure[0].upper()}{one.figure[1:]}" if one.figure.islower() or " " in one.figure else one.figure
+    if math.isnan(one.worst):
+        return f"There is no {one.figure} yet."
+    if one.worst == one.best:
+        return f"{figure} does not depend on them."
+    value = "cannot be said" if math.isnan(one.value) else f"is {one.value:.1f}"
+    return f"{figure} {value}: {one.worst:.1f} if all of them were wrong, {one.best:.1f} if all were right."
 
 
 def _of(one: Evaluation) -> str:
     return f"{one.n:,} of {'?' if one.expected is None else f'{one.expected:,}'}"
 
+
+SIZES = {
+    "condchain_natural": 796,
+    "condchain_chart": 400,
+    "condchain_gui": 754,
+    "condchain_gui_chrono": 754,
+    "ccrv": 4_000,
+    "vrex_planning": 702,
+    "vrex_following": 702,
+    "vrex_direct": 702,
+}
+"""Samples of the benchmarks that the published figures are of (their papers' sections on statistics)."""
 
 _MAX_SHOWN = 300
 _COMPARED = {
@@ -220,9 +232,13 @@ def flags(evaluations: Iterable[Evaluation]) -> dict[str, tuple[str, ...]]:
 def _flags(one: Evaluation, usual: dict[str, str | None]) -> Iterator[str]:
     if one.is_partial:
         yield f"{one.task} is partial: {_of(one)} samples."
+    if one.health.grave:
+        yield f"{one.task} has {', '.join(one.health.grave)} among {one.n:,} samples."
     if not one.settings.is_known:
         yield f"The settings of {one.task} are unknown: the run's results are missing."
         return
+    if one.task in SIZES and one.expected not in (None, SIZES[one.task]):
+        yield f"{one.task} is on other data: {one.expected:,} samples, where the benchmark has {SIZES[one.task]:,}."
     own = _described(one.settings)
     for name in sorted(usual):
         if (value := own.get(name, "")) != usual[name]:
