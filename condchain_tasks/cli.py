@@ -165,7 +165,9 @@ def judge(
 
 @app.command()
 def report(
-    runs: Annotated[list[Path], typer.Argument(help="Folders of --output_path, at any depth, of any models.")],
+    runs: Annotated[
+        list[Path], typer.Argument(help="Folders of --output_path, at any depth, of any models.", readable=False)
+    ],
     out: Annotated[Path, typer.Option(help="The file to write; for csv a folder.")] = Path("report.html"),
     form: Annotated[Format, typer.Option("--format", help="html is one page that needs no network.")] = Format.html,
     compare: Annotated[

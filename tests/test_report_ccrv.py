@@ -172,6 +172,90 @@ def test_the_caveats_stand_right_at_the_tables(tmp_path: Path) -> None:
         assert "overlap by design" in " ".join(table(one, name).notes)
 
 
+def sizes(found: dict[str, Cell], *names: str) -> list[int | None]:
+    return [cell.n if isinstance(cell := found[name], Value) else None for name in names]
+
+
+def test_missing_verdicts_are_told_where_columns_do_not_subtract(tmp_path: Path) -> None:
+    lines = [
+        ccrv_line(0, RIGHT),
+        ccrv_line(1, None),
+        ccrv_line(0, NOTHING, "Y1", reply="Node A rolls."),
+        ccrv_line(1, RIGHT, "Y1", reply="Node A rolls."),
+        ccrv_line(0, None, "Y4"),
+    ]
+    write_run(tmp_path, "lab/one", "ccrv", lines)
+    one = section(tmp_path)
+    overview = table(one, "overview")
+    found = row(overview, "lab/one")
+    # Both forms of the first question have a baseline DCR; two items have a DCR; only one pair has both.
+    assert [value(found[name]) for name in ("baseline DCR", "DCR", "CDI")] == [100, 50, 100]
+    assert sizes(found, "baseline DCR", "DCR", "CDI") == [2, 2, 1]
+    for name in ("overview", "by-x", "by-y"):
+        assert "CDI and eCDI over those that have both" in " ".join(table(one, name).notes)
+
+
+def test_missing_verdicts_of_the_constraint_are_told_too(tmp_path: Path) -> None:
+    lines = [ccrv_line(0, RIGHT), ccrv_line(0, RIGHT, "Y3"), ccrv_line(0, RIGHT, "Y4")]
+    lines[1]["dcr"] |= {"csr": None, "missing": ["csr"]}
+    write_run(tmp_path, "lab/one", "ccrv", lines)
+    overview = table(section(tmp_path), "overview")
+    assert sizes(row(overview, "lab/one"), "baseline DCR", "CDI", "eDCR", "eCDI") == [2, 2, 1, 1]
+    assert "do not subtract" in " ".join(overview.notes)
+
+
+def test_no_such_note_where_nothing_is_missing(tmp_path: Path) -> None:
+    write_run(tmp_path, "lab/one", "ccrv", SMALL[:-1])  # without the item that has no baseline item
+    one = section(tmp_path)
+    for name in ("overview", "by-x", "by-y"):
+        assert "do not subtract" not in " ".join(table(one, name).notes)
+
+
+def test_an_item_without_dcr_has_no_edcr_though_its_constraint_fails(tmp_path: Path) -> None:
+    broken = ccrv_line(1, None, "Y1")  # names the ball
+    write_run(tmp_path, "lab/one", "ccrv", [ccrv_line(0, RIGHT, "Y1", reply="Node A rolls."), broken])
+    one = section(tmp_path)
+    found = row(table(one, "overview"), "lab/one")
+    assert value(found["CSR"]) == 50
+    assert value(found["eDCR"]) == 100 and sizes(found, "CSR", "eDCR") == [2, 1]
+    assert "has no eDCR either, even if its constraint fails" in " ".join(one.notes)
+
+
+def test_a_baseline_item_counts_once_for_each_constrained_form(tmp_path: Path) -> None:
+    lines = [ccrv_line(0, RIGHT), ccrv_line(1, NOTHING)]
+    lines += [ccrv_line(0, RIGHT, y) for y in ("Y1", "Y3", "Y4")] + [ccrv_line(1, RIGHT, "Y1")]
+    write_run(tmp_path, "lab/one", "ccrv", lines)
+    one = section(tmp_path)
+    found = row(table(one, "overview"), "lab/one")
+    assert value(found["baseline DCR, all"]) == 50 and value(found["baseline DCR"]) == 75
+    assert sizes(found, "baseline DCR, all", "baseline DCR") == [2, 4]
+    for name in ("overview", "by-x", "by-y"):
+        assert "each baseline item counts once for each of its constrained forms" in " ".join(table(one, name).notes)
+
+
+def test_partial_runs_come_last(tmp_path: Path) -> None:
+    write_run(tmp_path, "lab/good", "ccrv", [ccrv_line(0, RIGHT), ccrv_line(0, RIGHT, "Y3")])
+    write_run(tmp_path, "lab/bad", "ccrv", [ccrv_line(0, RIGHT), ccrv_line(0, NOTHING, "Y3")])
+    for name, layers in (("begun", ENTITIES), ("started", RIGHT)):
+        lines = [ccrv_line(0, RIGHT), ccrv_line(0, layers, "Y3")]
+        write_run(tmp_path, f"lab/{name}", "ccrv", lines, expected=4_000)
+    one = section(tmp_path)
+    for name in ("overview", "by-x", "by-y", "dcr", "csr", "edcr", "ecdi"):
+        found = table(one, name)
+        labels = [cells[0] for number, cells in enumerate(found.rows) if number not in found.published]
+        assert list(dict.fromkeys(labels)) == ["lab/good", "lab/bad", "lab/started", "lab/begun"]
+    assert "Partial runs come last." in one.notes
+
+
+def test_a_partial_control_leaves_the_benchmark_s_rank(tmp_path: Path) -> None:
+    write_run(tmp_path, "lab/bad", "ccrv", [ccrv_line(0, NOTHING, "Y1")])
+    write_run(tmp_path, "lab/good", "ccrv", [ccrv_line(0, RIGHT, "Y1", reply="Node A rolls.")])
+    write_run(tmp_path, "lab/good", "ccrv_textonly", [control(ccrv_line(0, RIGHT), "textonly")], expected=80)
+    one = section(tmp_path)
+    assert [cells[0] for cells in table(one, "overview").rows[:2]] == ["lab/good", "lab/bad"]
+    assert "Partial runs come last." not in one.notes
+
+
 def test_the_paper_s_figures_stand_beside_those_of_the_benchmark_only(tmp_path: Path) -> None:
     write_run(tmp_path, "lab/one", "ccrv", many())
     write_run(tmp_path, "lab/one", "ccrv_mini", many())
@@ -245,6 +329,72 @@ def test_controls_are_set_against_the_same_items(tmp_path: Path) -> None:
     assert [value(gain["control - that"]) for gain in gains] == [18.76, 11.03, 20.07]
     # The control's items are not in the tables of the benchmark proper.
     assert row(table(one, "overview"), "lab/one")["baseline DCR, all"].n == 2  # type: ignore[union-attr]
+
+
+def test_each_control_has_a_row_of_its_own(tmp_path: Path) -> None:
+    proper = [ccrv_line(0, RIGHT), ccrv_line(0, ENTITIES, "Y1"), ccrv_line(0, RIGHT, "Y4"), ccrv_line(1, RIGHT, "Y4")]
+    write_run(tmp_path, "lab/one", "ccrv", proper)
+    tasks = {
+        "oracle_y1": [ccrv_line(0, RIGHT, "Y1", reply="Node A rolls.")],
+        "oracle_y4": [ccrv_line(0, NOTHING, "Y4"), ccrv_line(1, RIGHT, "Y4", reply="Because it was pushed.")],
+        "textonly": [ccrv_line(0, NOTHING)],
+        "textonly_y1": [ccrv_line(0, NOTHING, "Y1")],
+        "oracle_textonly_y1": [ccrv_line(0, ENTITIES, "Y1")],
+    }
+    for name, lines in tasks.items():
+        setting = name.rpartition("_y")[0] or name
+        write_run(tmp_path, "lab/one", f"ccrv_{name}", [control(line, setting) for line in lines])
+    controls = table(section(tmp_path), "controls")
+    third = 100 / 3
+    expected = {  # DCR, that of the same items without the control, CSR
+        "oracle_y1": (100, third, 100),
+        "oracle_y4": (50, 100, 50),
+        "textonly": (0, 100, None),
+        "textonly_y1": (0, third, 0),
+        "oracle_textonly_y1": (third, third, 0),
+    }
+    own = [cells for number, cells in enumerate(controls.rows) if number not in controls.published]
+    assert {cells[1] for cells in own} == expected.keys() and len(own) == len(expected)
+    for name, (dcr, beside, csr) in expected.items():
+        found = row(controls, "lab/one", name)
+        assert value(found["DCR"]) == pytest.approx(dcr)
+        assert value(found["DCR it is set against"]) == pytest.approx(beside)
+        assert value(found["control - that"]) == pytest.approx(dcr - beside)
+        assert same(found["CSR"], csr)
+        assert sizes(found, "DCR", "CSR") == [len(tasks[name]), 0 if csr is None else len(tasks[name])]
+    printed = {controls.rows[number][1] for number in controls.published}
+    assert printed - expected.keys() == {"oracle_y2"}
+    judged = [cells[:2] for cells in table(section(tmp_path), "judge").rows]
+    assert sorted(judged) == sorted(("lab/one", name) for name in ("standard", *expected))
+
+
+def test_the_mini_controls_are_named_alike(tmp_path: Path) -> None:
+    write_run(tmp_path, "lab/one", "ccrv_oracle_y1_mini", [control(ccrv_line(0, RIGHT, "Y1"), "oracle")])
+    assert value(row(table(section(tmp_path), "controls"), "lab/one", "oracle_y1")["DCR"]) == 100
+
+
+def test_the_judge_has_one_row_for_all_standard_tasks(tmp_path: Path) -> None:
+    write_run(tmp_path, "lab/one", "ccrv", SMALL)
+    write_run(tmp_path, "lab/one", "ccrv_x1_y1", SMALL[2:4])
+    (found,) = table(section(tmp_path), "judge").rows
+    assert found[:2] == ("lab/one", "standard") and found[3] == len(SMALL)
+
+
+def test_missing_verdicts_of_a_control_are_told_at_its_table(tmp_path: Path) -> None:
+    write_run(tmp_path, "lab/one", "ccrv", [ccrv_line(0, RIGHT), ccrv_line(1, None)])
+    blind = [ccrv_line(0, NOTHING), ccrv_line(1, RIGHT)]
+    write_run(tmp_path, "lab/one", "ccrv_textonly", [control(line, "textonly") for line in blind])
+    controls = table(section(tmp_path), "controls")
+    found = row(controls, "lab/one", "textonly")
+    shown = [value(found[name]) for name in ("DCR", "DCR it is set against", "control - that")]
+    assert shown == [50, 100, -100]
+    assert "the columns do not subtract" in " ".join(controls.notes)
+
+
+def test_whole_controls_need_no_such_note(tmp_path: Path) -> None:
+    write_run(tmp_path, "lab/one", "ccrv", [ccrv_line(0, RIGHT)])
+    write_run(tmp_path, "lab/one", "ccrv_textonly", [control(ccrv_line(0, NOTHING), "textonly")])
+    assert "do not subtract" not in " ".join(table(section(tmp_path), "controls").notes)
 
 
 def test_a_control_alone_is_shown_without_what_it_is_set_against(tmp_path: Path) -> None:

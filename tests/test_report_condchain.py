@@ -52,7 +52,7 @@ def test_five_pairs_have_an_interval(tmp_path: Path) -> None:
     assert cell.low is not None and cell.high is not None and cell.low < cell.value < cell.high
     # Those of depth 2 are three of them.
     of_depth = row(table(section(tmp_path), "depth"), "lab/one", "natural")["2"]
-    assert isinstance(of_depth, Value) and (of_depth.n, of_depth.low) == (6, None)
+    assert isinstance(of_depth, Value) and (of_depth.n, of_depth.low) == (2, None)
 
 
 def test_published_models_stand_beside_with_their_very_figures(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import random
+import re
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -165,7 +166,7 @@ def test_a_killed_run_is_used_as_far_as_it_goes(tmp_path: Path) -> None:
     one = only(runs)
     assert (one.n, one.expected, one.is_partial) == (19, 20, True)
     assert f"{log}: Line 20 is left out: no JSON, or cut off." in said(runs, "warning")
-    assert "Partial: 19 of 20 samples; the run was cut short." in said(runs, "warning")
+    assert "Partial: 19 of 20 samples; the run is not whole." in said(runs, "warning")
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"results": 3}', '{"results": {}}', "\xff", "[" * 10_000])
@@ -284,7 +285,7 @@ def test_nothing_sound_is_no_evaluation(tmp_path: Path) -> None:
 def test_results_without_samples_and_tasks_of_others_are_said(tmp_path: Path) -> None:
     write_run(tmp_path / "a", "m", TASK, condchain_lines("11"), log_samples=False)
     write_run(tmp_path / "b", "m", TASK, condchain_lines("11"))
-    write_run(tmp_path / "b", "m", "condchain_gui", condchain_lines("11"), log_samples=False)
+    write_run(tmp_path / "b", "m", "condchain_gui", condchain_lines("11", "gui"), log_samples=False)
     write_run(tmp_path / "b", "m", "mmmu_val", [{"doc_id": 0}])
     runs = read_runs([tmp_path])
     assert only(runs).task == TASK
@@ -402,12 +403,13 @@ def test_judging_that_was_broken_off_leaves_the_run_as_it_was(tmp_path: Path) ->
 def test_runs_that_contradict_each_other_are_told_at_temperature_0_alone(tmp_path: Path) -> None:
     for model, temperature in (("greedy", 0), ("sampled", 0.7)):
         generation = {**GENERATION, "temperature": temperature}
-        for date, f1 in ((DATE, 40.0), (LATER, 50.0), (LATEST, 50.0)):
+        for date, pattern, f1 in ((DATE, "1100", 50.0), (LATER, "1111", 100.0), (LATEST, "1111", 100.0)):
             results = {TASK: {"path_f1,none": f1}}
-            write_run(tmp_path, model, TASK, condchain_lines("11"), date=date, generation=generation, results=results)
+            lines = condchain_lines(pattern)
+            write_run(tmp_path, model, TASK, lines, date=date, generation=generation, results=results)
     runs = read_runs([tmp_path])
     assert len(runs.problems) == 1
-    assert f"path_f1 is 50.00 here and 40.00 in the run {DATE}" in said(runs, "note")
+    assert f"path_f1 is 100.00 here and 50.00 in the run {DATE}" in said(runs, "note")
     assert "greedy" in runs.problems[0].where
 
 
@@ -455,7 +457,7 @@ def test_one_label_is_one_wording_in_all_tasks(tmp_path: Path) -> None:
             tmp_path,
             "m",
             "condchain_gui",
-            condchain_lines("11"),
+            condchain_lines("11", "gui"),
             date=date,
             metadata={"prompt": prompt("condchain_gui", wording)},
         )
@@ -478,7 +480,9 @@ def test_tasks_in_several_runs_are_one_model(tmp_path: Path) -> None:
 
 
 def test_tasks_with_different_settings_never_have_one_label(tmp_path: Path) -> None:
-    write_run(tmp_path, "m", "condchain_gui", condchain_lines("11"), generation={**GENERATION, "max_new_tokens": 64})
+    write_run(
+        tmp_path, "m", "condchain_gui", condchain_lines("11", "gui"), generation={**GENERATION, "max_new_tokens": 64}
+    )
     write_run(tmp_path, "m", TASK, condchain_lines("11"), date=LATER)
     assert labels(read_runs([tmp_path])) == ["m (max_new_tokens=64)", "m (max_new_tokens=16384)"]
 
@@ -520,10 +524,23 @@ def test_a_run_without_results_is_told_from_the_same_model_with_known_settings(t
 
 
 def test_no_task_has_a_label_twice(tmp_path: Path) -> None:
+    """Nor has another run it in another task: cut values, and a model that is called like one with settings."""
     long = "p" * 80
-    for date, last in ((DATE, "a"), (LATER, "b")):
-        write_run(tmp_path, "m", TASK, condchain_lines("11"), date=date, arguments=f"processor={long}{last}")
-    assert labels(read_runs([tmp_path])) == [f"m (processor={long[:60]}), run {date}" for date in (DATE, LATER)]
+    for folder, last, domain in (("a", "a", "natural"), ("b", "b", "natural"), ("c", "b", "chart")):
+        lines = condchain_lines("11", domain)
+        write_run(tmp_path / folder, "m", f"condchain_{domain}", lines, arguments=f"processor={long}{last}")
+    found = {(one.path.split("/")[-3], one.label) for one in read_runs([tmp_path]).evaluations}
+    (of_a,) = {label for folder, label in found if folder == "a"}
+    (of_b,) = {label for folder, label in found if folder in "bc"}
+    assert of_a != of_b
+    assert all(re.fullmatch(rf"m \(processor={long[:60]}\) #[0-9a-f]{{6}}", label) for label in (of_a, of_b))
+
+    other = tmp_path / "other"
+    write_run(other, "m (seed=1)", TASK, condchain_lines("11"))
+    for seed, domain, date in ((1, "chart", DATE), (2, "gui", LATER)):
+        lines = condchain_lines("11", domain)
+        write_run(other, "m", f"condchain_{domain}", lines, date=date, arguments=f"seed={seed}")
+    assert len(set(labels(read_runs([other])))) == 3
 
 
 # --- flags
@@ -657,6 +674,107 @@ def test_a_figure_lies_between_its_bounds(tmp_path: Path, pattern: str, tokens: 
     assert (health.failed, health.unread) == (pattern.count("-"), pattern.count("?"))
     if not health.told:
         assert bound.worst == bound.value == bound.best
+
+
+# --- what does not belong together
+
+
+def test_samples_of_another_task_are_left_out(tmp_path: Path) -> None:
+    write_run(tmp_path, "m", TASK, condchain_lines("11", "chart"))
+    write_run(tmp_path, "m", "ccrv_x1_y1", [ccrv_line(0, y="Y4")])
+    write_run(tmp_path, "m", "vrex_following", [vrex_line(0, "11", "planning")])
+    write_run(tmp_path, "m", "condchain_natural_mini_v2", condchain_lines("11"))
+    runs = read_runs([tmp_path])
+    assert not runs.evaluations
+    assert "Holds samples of another task; it is left out: domain 'chart', expected natural." in said(runs, "error")
+    assert "y 'Y4', expected Y1." in said(runs, "error")
+    assert "mode 'planning', expected following." in said(runs, "error")
+    assert "condchain_natural_mini_v2" in said(runs, "note")
+
+
+def test_figures_that_the_samples_do_not_give_are_told(tmp_path: Path) -> None:
+    write_run(tmp_path, "m", TASK, condchain_lines("1111"), results={TASK: {"path_f1,none": 40.0}})
+    write_run(tmp_path, "same", TASK, condchain_lines("1111"), results={TASK: {"path_f1,none": 100.0}})
+    (problem,) = read_runs([tmp_path]).problems
+    assert "path_f1 is 100.00 by the samples and 40.00 by" in problem.text and "/m/" in problem.where
+
+
+def test_more_samples_than_the_task_has_are_not_the_whole(tmp_path: Path) -> None:
+    write_run(tmp_path, "m", TASK, condchain_lines("1111" + "0" * 8), expected=4)
+    runs = read_runs([tmp_path])
+    assert only(runs).is_partial
+    assert "Has 12 samples, and the task 4: two runs in one file?" in said(runs, "warning")
+
+
+def test_whether_a_run_is_whole_is_not_guessed(tmp_path: Path) -> None:
+    log = write_run(tmp_path, "m", TASK, condchain_lines("1111"))
+    path = log.with_name(f"{DATE}_results.json")
+    results = json.loads(path.read_text(encoding="utf-8"))
+    del results["n-samples"]
+    path.write_text(json.dumps(results), encoding="utf-8")
+    assert "Whether 4 samples are all is not known" in said(read_runs([tmp_path]), "warning")
+
+
+@pytest.mark.parametrize(
+    ("name", "record"),
+    [
+        ("condchain_natural", {"diverge_layer": 100_000}),
+        ("condchain_natural", {"depth": 27}),
+        ("condchain_natural", {"complexity": "c1"}),
+        ("vrex_following", {"category": "Deduction"}),
+    ],
+)
+def test_values_that_no_task_logs_are_faults(tmp_path: Path, name: str, record: dict[str, Any]) -> None:
+    lines = condchain_lines("1111") if name == TASK else [vrex_line(place, "11") for place in range(4)]
+    (entry,) = {"path_f1", "final_acc"} & lines[1].keys()
+    lines[1][entry] |= record
+    write_run(tmp_path, "m", name, lines)
+    runs = read_runs([tmp_path])
+    assert only(runs).n == 3
+    assert f"field {entry}.{next(iter(record))}" in said(runs, "warning")
+
+
+def test_linked_folders_are_followed_once_and_unreadable_ones_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_run(tmp_path / "elsewhere", "m", TASK, condchain_lines("11"))
+    root = tmp_path / "root"
+    (root / "shut").mkdir(parents=True)
+    (root / "link").symlink_to(tmp_path / "elsewhere")
+    (root / "loop").symlink_to(root)
+    scandir = os.scandir
+
+    def listed(path: Any) -> Any:
+        if str(path).endswith("shut"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", listed)
+    runs = read_runs([root])
+    assert labels(runs) == ["m"]
+    (problem,) = runs.problems
+    assert (problem.severity, problem.where) == ("error", str(root / "shut"))
+    assert problem.text == "Cannot be read: Permission denied."
+
+
+@pytest.mark.parametrize("size", [10**400, -1])
+def test_numbers_beyond_reason_are_one_run_s_problem(tmp_path: Path, size: int) -> None:
+    write_run(tmp_path, "good", TASK, condchain_lines("11"))
+    for model, change in (("size", {"n-samples": {TASK: {"original": size}}}), ("figure", {"results": {TASK: {}}})):
+        log = write_run(tmp_path, model, TASK, condchain_lines("11"))
+        path = log.with_name(f"{DATE}_results.json")
+        results = json.loads(path.read_text(encoding="utf-8")) | change
+        results["results"][TASK]["path_f1,none"] = size
+        path.write_text(json.dumps(results), encoding="utf-8")
+    assert len(read_runs([tmp_path]).evaluations) == 3
+
+
+def test_deeply_nested_settings_are_one_run_s_problem(tmp_path: Path) -> None:
+    nested: Any = 1
+    for _ in range(900):
+        nested = [nested]
+    write_run(tmp_path, "m", TASK, condchain_lines("11"), generation={**GENERATION, "odd": nested})
+    assert "settings are nested more than 20 deep" in said(read_runs([tmp_path]), "warning")
 
 
 # --- in processes

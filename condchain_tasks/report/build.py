@@ -50,7 +50,13 @@ def _provenance(evaluations: Sequence[Evaluation]) -> Table:
             one.date,
             one.n,
             one.expected,
-            "--limit or --offset" if one.limited else "partial" if one.is_partial else "whole",
+            "--limit or --offset"
+            if one.limited
+            else "partial"
+            if one.is_partial
+            else "unknown"
+            if one.expected is None
+            else "whole",
             "unknown" if one.health.unmeasured else one.health.truncated,
             one.settings.data,
             one.settings.prompts,

@@ -20,18 +20,33 @@ CONSTRAINTS = tuple(y for y in SETTINGS if y != BASELINE)
 
 _STANDARD = "standard"
 _ALL = "all"
+_BASELINE_ALL = "baseline DCR, all"
 _PAPER = "mean of the paper's models"
 _MINI = "The embedded twin is drawn by this package: its figures are not those of CCRV-Bench."
 _NOTES = (
     "DCR is the mean of three layers that a judge checks in order (entities, interaction, causal outcome); l1' to l3' "
     "are the layers, each counted only if those before it hold. eDCR is DCR if the constraint is kept, else 0. CDI and "
     "eCDI are the baseline's DCR less DCR and eDCR of the same item, in points.",
-    "Items without a verdict are left out of the means, so that two columns may rest on different items.",
+    "Items without a verdict are left out of the means. An item without a DCR has no eDCR either, even if its "
+    "constraint fails: counted only where it is sure to be 0, such items would pull the mean down.",
     "Intervals are 95 % bootstrap intervals over images.",
 )
 _CSR_CAVEAT = "The CSR of the settings Y1 to Y4 are not comparable with each other: each has a rule of its own."
 _Y3_CAVEAT = "In Y3, DCR and CSR overlap by design: both reward the marking of the false premise."
 _CAVEATS = (_CSR_CAVEAT, _Y3_CAVEAT)
+_BASELINE_NOTE = (
+    "baseline DCR is a mean over constrained items, and so is its n: each baseline item counts once for each of its "
+    "constrained forms."
+)
+_UNEVEN_NOTE = (
+    "Verdicts, or baseline items, are missing here: baseline DCR, DCR and eDCR are each over all constrained items "
+    "that have one, CDI and eCDI over those that have both figures of the difference, so that the columns do not "
+    "subtract."
+)
+_UNEVEN_CONTROL_NOTE = (
+    "Verdicts, or items, are missing here: control - that is over the items that have both figures, so that the "
+    "columns do not subtract."
+)
 
 _MEASURES = {
     "dcr": "DCR",
@@ -70,7 +85,7 @@ def sections(evaluations: Sequence[Evaluation], compared: Collection[str] = ()) 
 
 @dataclass(frozen=True)
 class _Items:
-    """Scored replies of one run and one setting, one entry each.
+    """Scored replies of one run to the benchmark proper, or to one control; one entry each.
 
     Attributes:
         key: What a baseline item and its constrained forms share.
@@ -125,47 +140,59 @@ class _Items:
 
 @dataclass(frozen=True)
 class _Run:
-    """One label's items, by setting."""
+    """What one label answered.
+
+    Attributes:
+        label: Its name.
+        is_partial: Whether it does not cover all of some task of the benchmark proper.
+        experiments: "standard", which is the benchmark proper, and the names of controls, to their items.
+    """
 
     label: str
-    model: str
-    settings: Mapping[str, _Items]
+    is_partial: bool
+    experiments: Mapping[str, _Items]
 
     @property
     def standard(self) -> _Items | None:
         """Those of the benchmark proper."""
-        return self.settings.get(_STANDARD)
+        return self.experiments.get(_STANDARD)
 
 
 def _runs(evaluations: Sequence[Evaluation]) -> list[_Run]:
     flags = estimates.flags_by_task(evaluations)
+    partial = estimates.partial_labels(one for one in evaluations if _experiment(one) == _STANDARD)
     parts: dict[str, dict[str, list[Evaluation]]] = {}
     for one in sorted(evaluations, key=lambda one: len(one.task)):  # the task with all cells before those of one
-        for setting in one.names["setting"]:
-            parts.setdefault(one.label, {}).setdefault(setting, []).append(one)
-    models = {one.label: one.model for one in evaluations}
+        parts.setdefault(one.label, {}).setdefault(_experiment(one), []).append(one)
     return [
-        _Run(label, models[label], {setting: _items(setting, of, flags) for setting, of in settings.items()})
-        for label, settings in parts.items()
+        _Run(label, label in partial, {name: _items(of, flags) for name, of in experiments.items()})
+        for label, experiments in parts.items()
     ]
 
 
-def _items(setting: str, parts: Sequence[Evaluation], flags: Mapping[str, Mapping[str, tuple[str, ...]]]) -> _Items:
-    """All cells of one setting together; an item that two tasks have counts once."""
-    kept = [one.strings("setting") == setting for one in parts]
+def _experiment(one: Evaluation) -> str:
+    """The control's name, or "standard": several controls share a setting, and each has a constraint of its own."""
+    if one.names["setting"] == (_STANDARD,):
+        return _STANDARD
+    return one.task.removesuffix("_mini").removeprefix("ccrv_")
+
+
+def _items(parts: Sequence[Evaluation], flags: Mapping[str, Mapping[str, tuple[str, ...]]]) -> _Items:
+    """All tasks of one experiment together; an item that two of them have counts once."""
 
     def strings(name: str) -> NDArray[Any]:
-        return np.concatenate([one.strings(name)[mask].astype(str) for one, mask in zip(parts, kept, strict=True)])
+        return np.concatenate([one.strings(name).astype(str) for one in parts])
 
     def numbers(name: str) -> NDArray[Any]:
-        return np.concatenate([one.columns[name][mask] for one, mask in zip(parts, kept, strict=True)])[first]
+        return np.concatenate([one.columns[name] for one in parts])[first]
 
     keys = np.char.add(np.char.add(strings("item"), "|"), strings("y"))
     first = np.sort(np.unique(keys, return_index=True)[1])
     key, y = strings("item")[first], strings("y")[first]
     dcr, csr = numbers("dcr"), numbers("csr")
     base = _baseline(key, y, dcr)
-    edcr = np.where(np.isnan(csr), np.nan, np.where(csr > 0, dcr, np.where(np.isnan(dcr), np.nan, 0.0)))
+    # Missing without a DCR even if CSR is 0: counted only where it is sure to be 0, such items would bias the mean.
+    edcr = np.where(np.isnan(csr) | np.isnan(dcr), np.nan, np.where(csr > 0, dcr, 0.0))
     measures = {name: numbers(name) for name in ("l1", "l2", "l3", "csr_raw_pixel")} | {
         "dcr": dcr,
         "csr": csr,
@@ -200,8 +227,9 @@ def _baseline(key: NDArray[Any], y: NDArray[Any], dcr: NDArray[np.float64]) -> N
 
 def _section(runs: Sequence[_Run], members: Mapping[str, families.Member], mini: bool) -> Section:
     prefix = "ccrv-mini" if mini else "ccrv"
-    proper = {run.label: run.standard for run in runs if run.standard is not None}
-    standard = dict(sorted(proper.items(), key=lambda one: (estimates.order(one[1].figures["edcr"]), one[0])))
+    proper = [(run.is_partial, run.label, run.standard) for run in runs if run.standard is not None]
+    proper.sort(key=lambda one: (one[0], estimates.order(one[2].figures["edcr"]), one[1]))
+    standard = {label: items for _, label, items in proper}
     shown = {label: members[label] for label in standard}
     compared = _comparisons(standard, families.pairs(shown))
     drawn = [
@@ -214,9 +242,22 @@ def _section(runs: Sequence[_Run], members: Mapping[str, families.Member], mini:
         (families.differences(f"{prefix}-differences", "Differences, points", compared, shown), ()),
         (families.spread(f"{prefix}-spread", "Runs of one model: spread", _means(standard), members), ()),
     ]
-    return estimates.section(
-        prefix, "CCRV-Bench, embedded twin" if mini else "CCRV-Bench", (_MINI,) * mini + _NOTES, drawn
+    notes = (_MINI,) * mini + _NOTES + ("Partial runs come last.",) * any(is_partial for is_partial, *_ in proper)
+    return estimates.section(prefix, "CCRV-Bench, embedded twin" if mini else "CCRV-Bench", notes, drawn)
+
+
+def _uneven(cells: Iterable[Mapping[str, Value]]) -> tuple[str, ...]:
+    """A note, if in some row a difference is over other items than its parts."""
+    is_uneven = any(
+        _is_uneven(of["cdi"], of["base_dcr"], of["dcr"]) or _is_uneven(of["ecdi"], of["base_dcr"], of["edcr"])
+        for of in cells
     )
+    return (_UNEVEN_NOTE,) * is_uneven
+
+
+def _is_uneven(difference: Value, *parts: Value) -> bool:
+    # A difference is over the items of both parts, so that equal numbers mean the same items.
+    return bool(difference.n) and any(part.n != difference.n for part in parts)
 
 
 # --- overview, by X, by Y
@@ -235,13 +276,14 @@ def _overview(prefix: str, standard: Mapping[str, _Items], official: bool) -> Dr
         title="Causal quality without and with constraints, %",
         columns=(
             "model",
-            *("baseline DCR, all" if c == "baseline" else _MEASURES.get(c, c) for c in columns),
+            *(_BASELINE_ALL if c == "baseline" else _MEASURES.get(c, c) for c in columns),
         ),
         rows=(*rows, *paper),
         published=estimates.last(rows, paper),
         notes=(
-            "Columns that begin with baseline l, and baseline DCR, all, are over the unconstrained items; baseline DCR "
-            "is over those that have a constrained form here.",
+            "Columns that begin with baseline l, and baseline DCR, all, are over the unconstrained items, each once.",
+            _BASELINE_NOTE,
+            *_uneven(found.values()),
             *_CAVEATS,
         ),
     )
@@ -260,11 +302,12 @@ def _overview(prefix: str, standard: Mapping[str, _Items], official: bool) -> Dr
 
 def _by_x(prefix: str, standard: Mapping[str, _Items], official: bool) -> Drawn:
     shown = ("base_dcr", "dcr", "csr", "edcr", "cdi", "ecdi")
-    rows: list[tuple[Cell, ...]] = [
-        (label, x, *(items.mean(measure, x) for measure in shown))
+    found = {
+        (label, x): {measure: items.mean(measure, x) for measure in shown}
         for label, items in standard.items()
         for x in DIMENSIONS
-    ]
+    }
+    rows: list[tuple[Cell, ...]] = [(label, x, *values.values()) for (label, x), values in found.items()]
     paper: list[tuple[Cell, ...]] = [
         (_PAPER, x, *(Value(cdi) if measure == "cdi" else None for measure in shown))
         for x, cdi in _PAPER_CDI.items()
@@ -277,7 +320,12 @@ def _by_x(prefix: str, standard: Mapping[str, _Items], official: bool) -> Drawn:
         columns=columns,
         rows=(*rows, *paper),
         published=estimates.last(rows, paper),
-        notes=("X1 discovery, X2 prediction, X3 diagnosis, X4 outcome of an intervention.", *_CAVEATS),
+        notes=(
+            "X1 discovery, X2 prediction, X3 diagnosis, X4 outcome of an intervention.",
+            _BASELINE_NOTE,
+            *_uneven(found.values()),
+            *_CAVEATS,
+        ),
     )
     return table, ()
 
@@ -307,6 +355,8 @@ def _by_y(prefix: str, standard: Mapping[str, _Items], official: bool) -> Drawn:
         notes=(
             "Y1 entities as symbols, Y2 coordinates, Y3 a false premise, Y4 few words.",
             "CSR, pixels only, is Y2's as the released script computes it; CSR also reads fractions and thousandths.",
+            _BASELINE_NOTE,
+            *_uneven(found.values()),
             *_CAVEATS,
         ),
     )
@@ -352,17 +402,21 @@ def _matrix(prefix: str, measure: str, standard: Mapping[str, _Items]) -> Drawn:
 
 def _controls(prefix: str, runs: Sequence[_Run], official: bool) -> Drawn:
     rows: list[tuple[Cell, ...]] = []
+    is_uneven = False
     for run in runs:
-        for setting, items in run.settings.items():
-            if setting != _STANDARD:
+        for control, items in run.experiments.items():
+            if control != _STANDARD:
+                dcr, csr = items.everywhere("dcr"), items.everywhere("csr")
                 beside: tuple[Cell, ...] = (None, None)
                 if run.standard is not None:
                     same = _aligned(run.standard, items)
-                    beside = (same[0].everywhere("dcr"), _difference(*same).value)
-                rows.append((run.label, setting, items.everywhere("dcr"), *beside, items.everywhere("csr")))
+                    that, difference = same[0].everywhere("dcr"), _difference(*same).value
+                    beside = (that, difference)
+                    is_uneven = is_uneven or _is_uneven(difference, dcr, that)
+                rows.append((run.label, control, dcr, *beside, csr))
     paper: list[tuple[Cell, ...]] = [
-        (_PAPER, setting, *estimates.printed(values, ("DCR", "beside", "difference", "CSR")))
-        for setting, values in _PAPER_CONTROLS.items()
+        (_PAPER, control, *estimates.printed(values, ("DCR", "beside", "difference", "CSR")))
+        for control, values in _PAPER_CONTROLS.items()
         if official and rows
     ]
     table = Table(
@@ -371,7 +425,12 @@ def _controls(prefix: str, runs: Sequence[_Run], official: bool) -> Drawn:
         columns=("model", "control", "DCR", "DCR it is set against", "control - that", "CSR"),
         rows=(*rows, *paper),
         published=estimates.last(rows, paper),
-        notes=("In these runs a control is set against the benchmark proper, on the same items.", *_CAVEATS),
+        notes=(
+            "In these runs a control is set against the benchmark proper, on the same items: of the same questions and "
+            "the same constraint.",
+            *((_UNEVEN_CONTROL_NOTE,) * is_uneven),
+            *_CAVEATS,
+        ),
     )
     return table, ()
 
@@ -379,7 +438,7 @@ def _controls(prefix: str, runs: Sequence[_Run], official: bool) -> Drawn:
 def _judge_health(prefix: str, runs: Sequence[_Run]) -> Drawn:
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
-        for setting, items in run.settings.items():
+        for experiment, items in run.experiments.items():
             sent = ~items.failed
             third = sent & (items.y == "Y3")
             needed = int(sent.sum() + third.sum())
@@ -389,13 +448,14 @@ def _judge_health(prefix: str, runs: Sequence[_Run]) -> Drawn:
                 100.0 * np.concatenate(lacking), np.concatenate([items.image[sent], items.image[third]]), items.flags
             )
             asked = (_total(items.cached), _total(items.calls))
-            rows.append((run.label, setting, items.judge or "none", needed, needed - missing, *asked, missing, share))
+            judge = items.judge or "none"
+            rows.append((run.label, experiment, judge, needed, needed - missing, *asked, missing, share))
     table = Table(
         id=f"{prefix}-judge",
         title="The judge",
         columns=(
             "model",
-            "setting",
+            "experiment",
             "judge",
             "verdicts needed",
             "had",
@@ -406,6 +466,7 @@ def _judge_health(prefix: str, runs: Sequence[_Run]) -> Drawn:
         ),
         rows=tuple(rows),
         notes=(
+            "standard is the benchmark proper; each of the others is one control.",
             "One verdict an item, two in Y3; failed requests are not judged and score 0.",
             "Calls count retries and answers that held no verdict; a verdict from the cache took none.",
         ),
@@ -428,7 +489,7 @@ def _comparisons(standard: Mapping[str, _Items], pairs: Iterable[tuple[str, str]
         flags = estimates.joined((one.flags, other.flags))
         baseline = one.y == BASELINE
         for name, measure, mask in (
-            ("baseline DCR", "dcr", baseline),
+            (_BASELINE_ALL, "dcr", baseline),
             *((_MEASURES[measure], measure, ~baseline) for measure in ("dcr", "csr", "edcr", "cdi")),
         ):
             compared = intervals.compare_means(
@@ -443,7 +504,7 @@ def _comparisons(standard: Mapping[str, _Items], pairs: Iterable[tuple[str, str]
 def _means(standard: Mapping[str, _Items]) -> dict[str, dict[str, Value]]:
     """By label and figure."""
     return {
-        label: {"baseline DCR": items.figures["baseline"]}
+        label: {_BASELINE_ALL: items.figures["baseline"]}
         | {_MEASURES[measure]: items.figures[measure] for measure in ("dcr", "csr", "edcr", "cdi", "ecdi")}
         for label, items in standard.items()
     }

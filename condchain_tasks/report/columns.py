@@ -80,6 +80,7 @@ COLUMNS: Mapping[str, Mapping[str, type]] = {
         "score": float,
         "score_lenient": float,
         "ability": float,
+        "ability_lenient": float,
         "compliant": float,
         "step_right": list,
     },
@@ -268,6 +269,7 @@ class _RecordError(ValueError):
 _Name = Annotated[str, Field(max_length=2_000)]
 _Score = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
 _Number = Annotated[int, Field(ge=0, le=1_000_000)]
+_Layer = Annotated[int, Field(ge=0, le=26)]  # they have letters
 _Binary = Literal[0, 1]
 
 
@@ -290,9 +292,9 @@ class _CondchainRecord(TypedDict):
     gold_false: _Name
     pred: str
     pred_source: _Name
-    diverge_layer: _Number
-    depth: _Number
-    complexity: _Name
+    diverge_layer: _Layer
+    depth: _Layer
+    complexity: Literal["simple", "complex", "mixed", "unknown"]
     failed: bool
     no_answer: bool
 
@@ -339,7 +341,7 @@ class _VrexStep(TypedDict):
 
 class _VrexRecord(TypedDict):
     id: _Name
-    category: _Name
+    category: Literal["deduction", "guessing", "navigation", "retrieval"]
     scenario: _Name
     mode: Literal["planning", "following", "direct"]
     set: _Name
@@ -350,6 +352,7 @@ class _VrexRecord(TypedDict):
     score: _Score
     score_lenient: _Score
     ability: _Score | None
+    ability_lenient: NotRequired[_Score | None]
     compliant: _Score
     steps: Annotated[list[_VrexStep], Field(max_length=100)]
     failed: bool
@@ -416,7 +419,8 @@ def _vrex_row(line: _VrexLine, max_tokens: int | None) -> _Row:
         "truncated": asked == 1 and _is_truncated(line, max_tokens),
         "measured": asked == 1 and _is_measured(line, max_tokens),
         "wrong_steps": -1 if record["wrong_steps"] is None else record["wrong_steps"],
-        "ability": math.nan if record["ability"] is None else record["ability"],
+        "ability": _or_nan(record["ability"]),
+        "ability_lenient": _or_nan(record.get("ability_lenient")),
         "step_right": right + [False] * (asked - len(right)),
     }
 
@@ -431,6 +435,10 @@ def _is_measured(line: _Line, max_tokens: int | None) -> bool:
 
 def _output_tokens(line: _Line) -> list[int]:
     return [tokens for one in line.get("token_counts") or () if one and (tokens := one.get("output_tokens"))]
+
+
+def _or_nan(value: float | None) -> float:
+    return math.nan if value is None else value
 
 
 def _per_cent(value: int | None) -> float:

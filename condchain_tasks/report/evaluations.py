@@ -62,7 +62,7 @@ class Evaluation:
     @property
     def is_partial(self) -> bool:
         """Whether it does not cover the whole task."""
-        return self.limited or (self.expected is not None and self.n < self.expected)
+        return self.limited or (self.expected is not None and self.n != self.expected)
 
     def strings(self, column: str) -> NDArray[np.object_]:
         """A categorical column's strings, one a sample."""
@@ -148,8 +148,10 @@ def _evaluation(chosen: Chosen, model: str, label: Label) -> Evaluation:
 def _health(one: Evaluation) -> Iterator[Problem]:
     where = f"{one.label}, {one.task}"
     if one.is_partial:
-        why = "--limit or --offset was given" if one.limited else "the run was cut short"
+        why = "--limit or --offset was given" if one.limited else "the run is not whole"
         yield Problem("warning", where, f"Partial: {_of(one)} samples; {why}.")
+    elif one.expected is None and one.settings.is_known:
+        yield Problem("warning", where, f"Whether {one.n:,} samples are all is not known: the results do not say.")
     if one.health.told:
         text = f"{', '.join(one.health.told)} among {one.health.n:,} samples. "
         text += " ".join(map(_bounded, one.health.bounds))

@@ -200,9 +200,10 @@ class _Pictures:
                 results[path] = {}  # a run that did not come to its end; its samples are sound
         try:
             root = Path(results[path]["configs"][one.task]["metadata"]["data"]["root"])
-        except (KeyError, TypeError):
+            is_here = root.is_absolute() and root.is_dir()
+        except (KeyError, TypeError, ValueError, OSError):
             return cls(None)
-        return cls(Source(root, "folder") if root.is_absolute() and root.is_dir() else None)
+        return cls(Source(root, "folder") if is_here else None)
 
     def first(self, images: object) -> str:
         """The absolute path of a record's first picture; "" if it is not inside the data's folder."""

@@ -65,6 +65,10 @@ class Label(NamedTuple):
     name: str
     family: str
 
+    def with_end(self, text: str) -> Label:
+        """The same with more behind it."""
+        return Label(self.name + text, self.family + text)
+
 
 def make_labels(runs: Sequence[Named]) -> list[Label]:
     """Labels, of which no task has one name twice.
@@ -89,11 +93,26 @@ def make_labels(runs: Sequence[Named]) -> list[Label]:
     arguments = {model: _differing([plain(one.settings.arguments) for one in of]) for model, of in models.items()}
     told = {family: _told(of, arguments[family[0]]) for family, of in families.items()}
     labels = [_label(short[one.model], one, told.get((one.model, one.scope))) for one in runs]
+    # Values that were cut, or a model that is called like another with its settings: one name for two.
+    identities = [_identity(one, told.get((one.model, one.scope))) for one in runs]
+    bearers: defaultdict[str, set[str]] = defaultdict(set)
+    for label, identity in zip(labels, identities, strict=True):
+        bearers[label.name].add(identity)
+    labels = [
+        label if len(bearers[label.name]) == 1 else label.with_end(f" #{identity}")
+        for label, identity in zip(labels, identities, strict=True)
+    ]
     counts = Counter((one.task, label.name) for one, label in zip(runs, labels, strict=True))
-    return [
-        label if counts[one.task, label.name] == 1 else Label(*(f"{text}, run {one.date}" for text in label))
+    labels = [
+        label if counts[one.task, label.name] == 1 else label.with_end(f", run {one.date}")
         for one, label in zip(runs, labels, strict=True)
     ]
+    seen: Counter[tuple[str, str]] = Counter()
+    for place, (one, label) in enumerate(zip(runs, labels, strict=True)):
+        seen[one.task, label.name] += 1
+        if (number := seen[one.task, label.name]) > 1:
+            labels[place] = label.with_end(f" ({number})")
+    return labels
 
 
 def plain(values: str) -> dict[str, str]:
@@ -131,6 +150,13 @@ def _label(model: str, one: Named, told: _Told | None) -> Label:
     facets = {name: value for name, value in _facets(one, told).items() if name in told.settings}
     rest = {name: value for name, value in facets.items() if name not in _SEEDS}
     return Label(*(_with_facets(model, listed) for listed in (facets, rest)))
+
+
+def _identity(one: Named, told: _Told | None) -> str:
+    """Six digits that stand for the model, and for all that tells its runs apart, at its whole length."""
+    known = told is not None and one.settings.is_known
+    facets = {name: v for name, v in _facets(one, told).items() if name in told.settings} if told and known else None
+    return hashlib.sha256(json.dumps([one.model, facets], sort_keys=True).encode()).hexdigest()[:6]
 
 
 def _with_facets(model: str, facets: Mapping[str, str]) -> str:

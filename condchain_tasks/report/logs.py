@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,11 +11,14 @@ from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
 
+from condchain_tasks.data.ccrv_tasks import Subset
 from condchain_tasks.data.errors import DataError
+from condchain_tasks.data.vrex_tasks import Variant
 from condchain_tasks.report.columns import Columns, read_columns
+from condchain_tasks.report.health import examine
 from condchain_tasks.report.labels import short_names
 from condchain_tasks.report.model import Problem
-from condchain_tasks.report.runs import SampleFile, results_files, sample_files
+from condchain_tasks.report.runs import SampleFile, below, results_files, sample_files
 from condchain_tasks.report.settings import UNKNOWN, Results, Settings, benchmark_of, scope_of
 
 LARGE_BYTES = 2_000_000_000
@@ -99,7 +103,7 @@ class Log:
         """Whether its samples are known to be all that the task has."""
         if self.results is None or self.is_limited:
             return False
-        return not columns.unsound if self.expected is None else columns.n >= self.expected
+        return not columns.unsound if self.expected is None else columns.n == self.expected
 
 
 @dataclass(frozen=True)
@@ -162,7 +166,9 @@ def find(paths: Sequence[Path]) -> Found:
             problems.append(Problem("error", str(path), f"Cannot be read: {error.strerror}."))
             continue
         files |= {file.path.resolve(): file for file in samples}
-        if not samples and not reports:
+        unreadable = below(path).unreadable if path.is_dir() else ()
+        problems += [Problem("error", str(place), f"Cannot be read: {why}.") for place, why in unreadable]
+        if not samples and not reports and not unreadable:
             problems.append(Problem("error", str(path), _NO_RUN if path.exists() else "Does not exist."))
         for report in {*reports, *(file.results for file in samples if file.results.is_file())} - results.keys():
             results[report] = _results(report, problems)
@@ -301,7 +307,65 @@ def _read(log: Log, problems: list[Problem]) -> Columns | None:
     if not columns.n:
         problems.append(Problem("error", str(path), "Holds no sound sample; it is left out."))
         return None
+    if foreign := _foreign(log.file.task, columns):
+        problems.append(Problem("error", str(path), f"Holds samples of another task; it is left out: {foreign}."))
+        return None
+    if log.expected is not None and columns.n > log.expected:
+        text = f"Has {columns.n:,} samples, and the task {log.expected:,}: two runs in one file?"
+        problems.append(Problem("warning", str(path), text))
+    problems += _against_results(log, columns)
     return columns
+
+
+def _foreign(task: str, columns: Columns) -> str:
+    """What samples say of themselves that is not so in their task; "" if they are its own."""
+    for name, allowed in _ALLOWED[benchmark_of(task)](task).items():
+        for found in columns.names[name]:
+            if found not in allowed:
+                return f"{name} {found[:100]!r}, expected {' or '.join(allowed)}"
+    return ""
+
+
+def _allowed_in_condchain(task: str) -> dict[str, Sequence[str]]:
+    return {"domain": (task.removesuffix("_mini").removesuffix("_chrono").removeprefix("condchain_"),)}
+
+
+def _allowed_in_ccrv(task: str) -> dict[str, Sequence[str]]:
+    subset = Subset.of(task)
+    return {"x": subset.xs, "y": subset.ys, "setting": (subset.setting,)}
+
+
+def _allowed_in_vrex(task: str) -> dict[str, Sequence[str]]:
+    variant = Variant.of(task)
+    return {"mode": (variant.mode,), "set": (variant.set,)}
+
+
+_ALLOWED = {"condchain": _allowed_in_condchain, "ccrv": _allowed_in_ccrv, "vrex": _allowed_in_vrex}
+
+
+def _against_results(log: Log, columns: Columns) -> Iterator[Problem]:
+    """Figures that the run says it has and its samples do not give."""
+    if log.results is None or columns.unsound:
+        return
+    for bound in examine(log.benchmark, columns).bounds:
+        for metric in _METRICS[bound.figure]:
+            said = log.results.figure(log.file.task, metric)
+            if said is not None and not math.isnan(bound.value) and abs(said - bound.value) > _ROUNDING:
+                text = (
+                    f"{metric} is {bound.value:.2f} by the samples and {said:.2f} by {log.file.results.name}: one of "
+                    "them was changed, or is of another run. The samples count."
+                )
+                yield Problem("warning", str(log.file.path), text)
+
+
+_METRICS = {
+    "path F1": ("path_f1",),
+    "DCR": ("dcr",),
+    "eDCR": ("edcr",),
+    "ability": ("ability",),
+    "accuracy": ("final_acc",),
+}
+_ROUNDING = 0.01
 
 
 def _older(log: Log, chosen: Log, is_newer: bool) -> Older:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -49,6 +50,35 @@ class SampleFile:
         return self.path.parent.name
 
 
+@dataclass(frozen=True)
+class Below:
+    """What is below a folder, at any depth, links to folders followed.
+
+    Attributes:
+        files: Sorted.
+        unreadable: Folders that cannot be listed, and why.
+    """
+
+    files: tuple[Path, ...]
+    unreadable: tuple[tuple[Path, str], ...]
+
+
+def below(folder: Path) -> Below:
+    """Lists a folder; one to which several ways lead is listed once."""
+    files: list[Path] = []
+    errors: list[OSError] = []
+    seen: set[str] = set()
+    for place, folders, names in os.walk(folder, onerror=errors.append, followlinks=True):
+        if (real := os.path.realpath(place)) in seen:
+            folders.clear()
+            continue
+        seen.add(real)
+        folders.sort()
+        files += [Path(place, name) for name in names]
+    unreadable = [(Path(str(error.filename)), error.strerror or str(error)) for error in errors]
+    return Below(tuple(sorted(files)), tuple(unreadable))
+
+
 def sample_files(run: Path) -> list[SampleFile]:
     """Finds the samples of a run.
 
@@ -61,7 +91,7 @@ def sample_files(run: Path) -> list[SampleFile]:
     Raises:
         DataError: There are none.
     """
-    paths = [run] if run.is_file() else sorted(run.rglob("*_samples_*.jsonl"))
+    paths = [run] if run.is_file() else below(run).files
     found = [
         SampleFile(path, match["date"], match["task"])
         for path in paths
@@ -81,7 +111,7 @@ def results_files(run: Path) -> list[Path]:
     Returns:
         All files of results below it; none if there are none.
     """
-    paths = [run] if run.is_file() else sorted(run.rglob("*_results.json"))
+    paths = [run] if run.is_file() else below(run).files
     return [path for path in paths if path.name.endswith("_results.json") and path.is_file()]
 
 

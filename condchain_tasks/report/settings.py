@@ -7,15 +7,17 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.report.columns import COLUMNS
 from condchain_tasks.report.runs import read_results
+from condchain_tasks.tasks import task_names
 
 # How a run is carried out, not what is asked: none of these makes it another evaluation.
 _OPERATION = frozenset(
@@ -48,6 +50,8 @@ _SECRET = re.compile(r"(?i)(api_?key|token|secret|password)$")
 _SEEDS = ("random_seed", "numpy_seed", "torch_seed", "fewshot_seed")
 _UNKNOWN = "unknown"
 _MAX_NAME = 300
+_MAX_FIGURE = 1e9
+_MAX_DEPTH = 20
 
 
 @dataclass(frozen=True)
@@ -85,9 +89,14 @@ UNKNOWN = Settings(prompts="", data="", judge="", generation="", version="", har
 
 
 def benchmark_of(task: str) -> str:
-    """The benchmark that a task is of, by its name; "" for the tasks of others."""
+    """The benchmark that a task is of, by its name; "" for the tasks of others, derived ones among them."""
     name = task.partition("_")[0]
-    return name if name in COLUMNS else ""
+    return name if name in COLUMNS and task in _tasks() else ""
+
+
+@lru_cache
+def _tasks() -> frozenset[str]:
+    return frozenset(task_names())
 
 
 def scope_of(task: str) -> tuple[str, bool]:
@@ -138,7 +147,7 @@ class Results:
         """A figure that lmms-eval computed; None if there is none."""
         figures = self._value.results.get(task)
         value = figures.get(f"{metric},none") if isinstance(figures, dict) else None
-        return float(value) if isinstance(value, int | float) else None
+        return float(value) if isinstance(value, int | float) and abs(value) < _MAX_FIGURE else None
 
     def generation(self, task: str) -> dict[str, Any]:
         """The task's generation settings."""
@@ -249,7 +258,7 @@ class _Task(_Part):
 
 
 class _Size(_Part):
-    original: int
+    original: Annotated[int, Field(ge=0, le=1_000_000_000)]
 
 
 class _Config(_Part):
@@ -292,6 +301,21 @@ def _joined(prompts: list[_Prompt]) -> str:
 
 
 def _json(values: Mapping[str, Any]) -> str:
-    """Sorted JSON, in which 0 and 0.0 are the same."""
+    """Sorted JSON, in which 0 and 0.0 are the same.
+
+    Raises:
+        DataError: It is nested too deeply to be settings.
+    """
+    if _depth(values) > _MAX_DEPTH:
+        raise DataError(f"settings are nested more than {_MAX_DEPTH} deep")
     plain = {name: int(v) if isinstance(v, float) and v.is_integer() else v for name, v in values.items()}
     return json.dumps(plain, sort_keys=True, ensure_ascii=False, default=str)
+
+
+def _depth(value: Any) -> int:
+    """How deep a value is nested, as far as it matters."""
+    level, depth = [value], 0
+    while level and depth <= _MAX_DEPTH:
+        inner = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list)]
+        level, depth = list(chain.from_iterable(inner)), depth + 1
+    return depth
