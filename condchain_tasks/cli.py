@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
+import re
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -55,8 +58,24 @@ app.add_typer(sweep_app, name="sweep")
 app.add_typer(vrex_app, name="vrex")
 
 # Where no terminal is, nothing is wrapped: one message is one line.
-_out = Console(width=None if sys.stdout.isatty() else 1_000, soft_wrap=True, highlight=False, markup=False)
-_err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
+
+
+class _Terminal(Console):
+    """What is printed came from files too: control characters in it do not reach the terminal."""
+
+    def print(self, *objects: Any, **more: Any) -> None:
+        shown = (_CONTROLS.sub("�", one) if isinstance(one, str) else one for one in objects)
+        try:
+            super().print(*shown, **more)
+        except OSError as error:  # such as a full disk behind a redirection
+            with contextlib.suppress(OSError):
+                sys.stderr.write(f"condchain: cannot write: {error.strerror}.\n")
+            raise typer.Exit(1) from error
+
+
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_out = _Terminal(width=None if sys.stdout.isatty() else 1_000, soft_wrap=True, highlight=False, markup=False)
+_err = _Terminal(stderr=True, soft_wrap=True, highlight=False, markup=False)
 
 
 class Benchmark(str, enum.Enum):
@@ -168,8 +187,13 @@ def report(
     runs: Annotated[
         list[Path], typer.Argument(help="Folders of --output_path, at any depth, of any models.", readable=False)
     ],
-    out: Annotated[Path, typer.Option(help="The file to write; for csv a folder.")] = Path("report.html"),
-    form: Annotated[Format, typer.Option("--format", help="html is one page that needs no network.")] = Format.html,
+    out: Annotated[
+        Path | None, typer.Option(help="The file to write, for csv a folder; report.html and so on, if left out.")
+    ] = None,
+    form: Annotated[
+        Format | None,
+        typer.Option("--format", help="html is one page that needs no network. Left out, it is as --out ends."),
+    ] = None,
     compare: Annotated[
         list[str] | None,
         typer.Option(help="A model, or a run's label in the report: show differences among those named. Repeat it."),
@@ -177,11 +201,13 @@ def report(
     with_images: Annotated[bool, typer.Option("--with-images", help="Put the items' pictures into the page.")] = False,
 ) -> None:
     """Make one page of any number of runs. Exit code 1 if no run could be read."""
+    from condchain_tasks.data.files import write_aside
     from condchain_tasks.report.build import build
     from condchain_tasks.report.evaluations import read_runs
     from condchain_tasks.report.page import write_page
     from condchain_tasks.report.plain import to_csv, to_latex, to_markdown
 
+    form, out = _form_and_file(form, out)
     try:
         found = read_runs(runs)
         for problem in found.problems:
@@ -191,19 +217,33 @@ def report(
             _err.print("condchain: no run of this package's tasks could be read.")
             raise typer.Exit(1)
         made = build(found, with_items=form is Format.html, compared=compare or ())
-        out = out if out != Path("report.html") or form is Format.html else out.with_suffix(_SUFFIXES[form])
+        out.parent.mkdir(parents=True, exist_ok=True)
         if form is Format.html:
             write_page(made, out, with_images)
         elif form is Format.csv:
             to_csv(made, out)
         else:
-            out.write_text(to_markdown(made) if form is Format.md else to_latex(made), encoding="utf-8")
+            write_aside(out, to_markdown(made) if form is Format.md else to_latex(made), errors="replace")
     except (ValueError, OSError) as error:
         _fail(str(error))
     _out.print(f"Wrote {out}: {len(found.evaluations)} evaluations, {len(found.problems)} remarks on their health.")
 
 
-_SUFFIXES = {Format.md: ".md", Format.csv: "", Format.latex: ".tex"}
+def _form_and_file(form: Format | None, out: Path | None) -> tuple[Format, Path]:
+    """What to write, and where; each says the other if it is left out."""
+    ending = next((one for one, suffix in _SUFFIXES.items() if out and suffix and out.suffix == suffix), None)
+    if form and ending and form is not ending:
+        _fail(f"--out {out} ends as {ending.value} does, and --format is {form.value}: leave one of them out.")
+    form = form or ending or Format.html
+    out = out or Path("report").with_suffix(_SUFFIXES[form])
+    if form is not Format.csv and out.is_dir():
+        _fail(f"--out {out} is a folder: name a file in it, such as {out / 'report'}{_SUFFIXES[form]}.")
+    if form is Format.csv and out.exists() and not out.is_dir():
+        _fail(f"--out {out} is a file: csv needs a folder, for a file for each table.")
+    return form, out
+
+
+_SUFFIXES = {Format.html: ".html", Format.md: ".md", Format.csv: "", Format.latex: ".tex"}
 _RunArgument = Annotated[Path, typer.Argument(help="The folder of --output_path of one model.")]
 _OutOption = Annotated[Path, typer.Option(help="The file to write; a manifest is written beside it.")]
 _IncompleteOption = Annotated[bool, typer.Option("--incomplete", help="Write it although something is missing.")]
@@ -265,7 +305,8 @@ def sweep_write(plan: _PlanArgument, out: _SweepOption = None) -> None:
     _out.print(f"{written.cells} cells. On this machine: bash {written.shell}")
     for script in written.slurm:
         _out.print(f"With SLURM: sbatch {script}")
-    _out.print(f"How far it is: condchain sweep status {plan}")
+    status = ["condchain", "sweep", "status", str(plan), *(["--out", str(out)] if out else [])]
+    _out.print(f"How far it is: {shlex.join(status)}")
 
 
 @sweep_app.command("status")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from report_runs import FAILED, ccrv_line, write_run
+from report_runs import FAILED, LATER, ccrv_line, write_run
 from report_sections import chart, row, table, value
 
 from condchain_tasks.report import ccrv
@@ -425,3 +425,10 @@ def test_profiles_have_a_line_for_each_model(tmp_path: Path) -> None:
     assert {series.name for series in drawn.series} == {"lab/one", "lab/two"}
     assert drawn.series[0].x == ("base", "Y1", "Y2", "Y3", "Y4")
     assert drawn.series[0].y[2] is None  # there are no items of Y2 here
+
+
+def test_of_an_item_in_two_runs_the_newest_counts(tmp_path: Path) -> None:
+    write_run(tmp_path, "lab/one", "ccrv", [ccrv_line(number, RIGHT, "Y1") for number in range(4)])
+    again = [ccrv_line(number, NOTHING, "Y1") for number in range(4)]
+    write_run(tmp_path, "lab/one", "ccrv_x1_y1", again, date=LATER)
+    assert value(row(table(section(tmp_path), "overview"), "lab/one")["DCR"]) == 0

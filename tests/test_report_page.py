@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 from report_samples import HOSTILE, LIMITED, OTHER_PROMPT, hostile, small
@@ -357,6 +357,114 @@ def test_published_series_differ_by_more_than_their_colour():
         assert re.sub(r"series-\d", "", mine) != re.sub(r"series-\d", "", paper)
     both = draw(chart("scatter", Series("m", ("a",), (1.0,)), Series("p", ("a",), (1.0,), published=True)))
     assert "p (published)" in both and "m (published)" not in both
+
+
+RUNS = [f"condchain_sim (accuracy={share}, model=mm-condchain-7b, policy=oracle, seed=3)" for share in (0.5, 0.7)]
+
+
+def shown(chart):
+    return [
+        "".join(node.itertext()) for node in ElementTree.fromstring(draw(chart)).iter() if node.tag.endswith("text")
+    ]
+
+
+def looks(chart):
+    """How each mark is painted, by its id: its fill, or the colours and paths of its hatch."""
+    root = ElementTree.fromstring(draw(chart))
+    patterns = {
+        f"url(#{node.get('id')})": tuple(
+            (part.get("d", ""), part.get("fill"), part.get("stroke")) for part in node.iter()
+        )
+        for node in root.iter()
+        if node.tag.endswith("pattern")
+    }
+    return {
+        group.get("id"): [patterns.get(node.get("fill"), node.get("fill")) for node in group.iter() if node.get("fill")]
+        for group in root.iter()
+        if group.get("data-tip") or group.get("id") == "chart-c-legend_1"
+    }
+
+
+@pytest.mark.parametrize("kind", ["scatter", "line", "bar", "heatmap"])
+def test_names_of_series_stay_different_when_they_are_shortened(kind):
+    def texts(*names):
+        cells = (("y",), ((1.0,),)) if kind == "heatmap" else ((1.0,),)
+        return [text for text in shown(chart(kind, *(Series(name, ("a",), *cells) for name in names))) if "im" in text]
+
+    assert texts(*RUNS) == ["condchain_sim …accuracy=0.5, …", "condchain_sim …accuracy=0.7, …"]
+    seeds = [run.replace("seed=3", f"seed={seed}") for run in RUNS for seed in (3, 4)]
+    assert texts(*seeds) == [
+        f"condchain_sim …accuracy={share}, …seed={seed})" for share in (0.5, 0.7) for seed in (3, 4)
+    ]
+    one_word = [f"sim{'x' * 30}{letter}{'x' * 30}" for letter in "abc"]
+    alike = f"sim{'x' * 17}…{'x' * 20}"
+    assert texts(*one_word) == [alike, f"{alike} #2", f"{alike} #3"]
+    assert texts(RUNS[0], "sim") == ["condchain_sim (accur…licy=oracle, seed=3)", "sim"]
+
+
+def test_names_of_categories_stay_different_when_they_are_shortened():
+    runs = tuple(run.replace("seed=3", f"seed={seed}") for run in RUNS for seed in (3, 4))
+    wanted = [f"co…m …accuracy={share}, …seed={seed})" for share in (0.5, 0.7) for seed in (3, 4)]
+    assert wanted == [text for text in shown(chart("bar", Series("m", runs, (1.0,) * 4))) if "seed" in text]
+    cells = Series("m", runs, runs, ((1.0,) * 4,) * 4)
+    assert wanted * 2 == [text for text in shown(chart("heatmap", cells)) if "seed" in text]
+
+
+WORDS = st.lists(st.sampled_from(["a" * 20, "b" * 20, " (b", " a …", " #2"]), min_size=3, max_size=6)
+
+
+@given(st.lists(WORDS.map("".join).map(str.strip), min_size=2, max_size=12, unique=True))
+@example([f"{'a' * 20}{middle}{'a' * 20}" for middle in "xyz"])
+@settings(max_examples=15, deadline=None)
+def test_no_two_categories_look_the_same(names):
+    texts = shown(chart("heatmap", Series("", (1.0,), tuple(names), ((None,),) * len(names)), x_title="", y_title=""))
+    labels = [text for text in texts if text not in ("1.0", "–")]
+    assert len(labels) == len(names) == len(set(labels))
+
+
+def test_bars_whose_colour_comes_again_are_hatched():
+    series = [Series(f"m{place}", ("a",), (1.0,), published=place > 11) for place in range(14)]
+    found = looks(chart("bar", *series))
+    legend = found.pop("chart-c-legend_1")
+    bars = [fill for (fill,) in found.values()]
+    assert len(bars) == 14 == len(set(bars))
+    assert bars[:8] == [f"var(--series-{place})" for place in range(8)]
+    assert [look for look in legend if look in bars] == bars
+
+
+def test_equal_values_of_a_heat_map_have_equal_colours():
+    low, high = (
+        Series(name, ("a", "b"), ("y",), (values,)) for name, values in (("m", (0.0, 50.0)), ("n", (50.0, 80.0)))
+    )
+    drawn = chart("heatmap", low, high)
+    found = looks(drawn)
+    keys = [fill for fill in found.pop("chart-c-legend_1") if fill.startswith("#")]
+    least, middle, same, greatest = (fill for (fill,) in found.values())
+    assert middle == same and len({least, middle, greatest}) == 3
+    assert (keys[0], keys[-1]) == (least, greatest)
+    assert [text for text in shown(drawn) if "." in text][4:] == ["0.0", "20.0", "40.0", "60.0", "80.0"]
+
+
+def test_a_heat_map_of_one_value_or_none_has_a_scale_of_as_many():
+    one, none = (shown(chart("heatmap", Series("m", ("a",), ("y",), ((value,),)))) for value in (7.0, None))
+    assert one.count("7.0") == 2 and "0.0" not in none
+
+
+def test_numbers_of_a_heat_map_can_be_read_on_their_cells():
+    def luminance(color):
+        shares = [int(color[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+        linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    values = tuple(float(value) for value in range(101))
+    root = ElementTree.fromstring(draw(chart("heatmap", Series("m", values, ("y",), (values,)))))
+    grounds = [node.find(".//*[@fill]").get("fill") for node in root.iter() if node.get("data-tip")]
+    fills = [node.get("fill", "#000000") for node in root.iter() if node.tag.endswith("text")]
+    inks = [fill for fill in fills if fill.startswith("#")]
+    assert len(grounds) == len(inks) == 101
+    for ground, ink in zip(grounds, inks, strict=True):
+        dark, bright = sorted((luminance(ground), luminance(ink)))
+        assert (bright + 0.05) / (dark + 0.05) >= 4.5
 
 
 def test_colours_follow_the_theme():

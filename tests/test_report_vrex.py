@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from report_runs import vrex_line, write_run
+from report_runs import FAILED, vrex_line, write_run
 from report_sections import chart, row, table, value
 
 from condchain_tasks.report import vrex
@@ -27,6 +27,11 @@ def section(root: Path, number: int = 0) -> Section:
 
 def lines(mode: str, rights: tuple[str, ...] = RIGHTS) -> list[dict[str, Any]]:
     return [vrex_line(number, right, mode) for number, right in enumerate(rights)]
+
+
+def in_variant(of: list[dict[str, Any]], **more: Any) -> list[dict[str, Any]]:
+    """Lines whose records say what a variant's say."""
+    return [line | {"final_acc": line["final_acc"] | more} for line in of]
 
 
 def write(root: Path, model: str = "lab/one", mini: bool = False) -> None:
@@ -91,7 +96,7 @@ def test_every_figure_equals_the_benchmark_s_own(tmp_path: Path) -> None:
         wrong = row(table(one, "wrong-steps"), "lab/one", mode)
         for expected_row in metrics.accuracy_by_wrong_steps(of):
             assert value(wrong[f"{expected_row.number} wrong"]) == pytest.approx(expected_row.estimate.value)
-        steps = row(table(one, "steps"), "lab/one", f"{mode}, own history")
+        steps = row(table(one, "steps"), "lab/one", mode, "own history")
         for expected_row in metrics.accuracy_by_step(of):
             assert value(steps[f"step {expected_row.number}"]) == pytest.approx(expected_row.estimate.value)
             assert steps[f"step {expected_row.number}"].n == expected_row.estimate.n  # type: ignore[union-attr]
@@ -119,19 +124,16 @@ def test_teacher_forced_steps_stand_beside_chained_ones(tmp_path: Path) -> None:
     ]
     write_run(tmp_path, "lab/one", "vrex_following_tf", forced)
     one = section(tmp_path)
-    own = row(table(one, "steps"), "lab/one", "following, own history")
-    right = row(table(one, "steps"), "lab/one", "following, right history")
+    own = row(table(one, "steps"), "lab/one", "following", "own history")
+    right = row(table(one, "steps"), "lab/one", "following", "right history")
     # Own: first steps 1 1 0 0 1 0 0 1; fourth steps of v1 v3 v5 v7: 1 1 0 1.
     assert (value(own["step 1"]), value(own["step 4"])) == (50, 75)
     assert value(right["step 2"]) == pytest.approx(200 / 3)
     assert (value(right["step 1"]), value(right["step 4"])) == (100, 100)
     # The teacher-forced task is in no other table.
     assert value(row(table(one, "leaderboard"), "lab/one")["following accuracy"]) == 62.5
-    drawn = chart(one, "steps-chart")
-    assert {series.name for series in drawn.series} == {
-        "lab/one, following, own history",
-        "lab/one, following, right history",
-    }
+    drawn = chart(one, "steps-following")
+    assert {series.name for series in drawn.series} == {"lab/one, own history", "lab/one, right history"}
 
 
 def test_published_tables_equal_the_files(tmp_path: Path) -> None:
@@ -181,9 +183,11 @@ def test_planning_against_following_with_the_published_models(tmp_path: Path) ->
 
 
 def test_variants_have_tables_of_their_own(tmp_path: Path) -> None:
+    hard = in_variant(lines("planning", ("101", "101", "111", "011")), set="hard")
+    blind = in_variant(lines("direct", ("11", "10", "10", "10")), blind=True)
     write_run(tmp_path, "lab/one", "vrex_planning", lines("planning", ("111", "111", "111", "111")))
-    write_run(tmp_path, "lab/one", "vrex_planning_hard", lines("planning", ("101", "101", "111", "011")))
-    write_run(tmp_path, "lab/one", "vrex_direct_blind", lines("direct", ("11", "10", "10", "10")))
+    write_run(tmp_path, "lab/one", "vrex_planning_hard", hard)
+    write_run(tmp_path, "lab/one", "vrex_direct_blind", blind)
     one = section(tmp_path)
     options = row(table(one, "options"), "lab/one")
     assert [value(options[name]) for name in ("4 options", "8 options", "8 - 4")] == [100, 62.5, -37.5]
@@ -194,6 +198,14 @@ def test_variants_have_tables_of_their_own(tmp_path: Path) -> None:
     assert value(row(table(one, "blind"), "GPT-5", "direct")["navigation"]) == 77.55
     assert value(row(table(one, "leaderboard"), "lab/one")["planning ability"]) == 100
     assert row(table(one, "leaderboard"), "lab/one")["direct accuracy"] is None
+    readings = table(one, "readings")
+    assert [found[1:3] for found in readings.rows] == [
+        ("planning", "standard"),
+        ("planning", "8 options"),
+        ("direct", "without the picture"),
+    ]
+    assert value(row(readings, "lab/one", "planning", "8 options")["lenient ability"]) == 62.5
+    assert row(readings, "lab/one", "direct", "without the picture")["lenient ability"] is None
 
 
 def test_the_twin_has_a_section_of_its_own_without_published_figures(tmp_path: Path) -> None:
@@ -214,3 +226,118 @@ def test_differences_and_families(tmp_path: Path) -> None:
     assert value(found["difference"]) == 100 - 62.5
     spread = row(table(one, "spread"), "lab/one", "following accuracy")
     assert [value(spread[name]) for name in ("mean", "min", "max")] == [81.25, 62.5, 100]
+
+
+READ_TWO_WAYS = [
+    vrex_line(0, "11", replies=("(C)", "This is a riddle. Answer: C")),  # strict: the article a
+    vrex_line(4, "11"),
+    vrex_line(1, "11", replies=("It has a trick. Answer: C", "(C)")),
+    vrex_line(5, "11"),
+    vrex_line(2, "11", replies=(FAILED,)),
+    vrex_line(3, "11", replies=("Cannot tell.", "(C)")),
+]
+
+
+def test_readings_by_hand(tmp_path: Path) -> None:
+    write_run(tmp_path, "lab/one", "vrex_following", READ_TWO_WAYS)
+    found = row(table(section(tmp_path), "readings"), "lab/one", "following", "standard")
+    # Deduction v0 and v4, guessing v1 and v5, navigation v2, retrieval v3.
+    assert value(found["accuracy"]) == (50 + 100 + 0 + 100) / 4
+    assert value(found["lenient accuracy"]) == (100 + 100 + 0 + 100) / 4
+    assert value(found["accuracy, lenient - strict"]) == 12.5
+    assert value(found["ability"]) == (100 + 50 + 0 + 0) / 4
+    assert value(found["lenient ability"]) == (100 + 100 + 0 + 0) / 4
+    assert value(found["ability, lenient - strict"]) == 12.5
+    # Plain means: replies with the form 1 of 2, 2, 1, 2, 0, 1; the failed request is no reply without an option.
+    assert value(found["compliance"]) == pytest.approx(350 / 6)
+    assert value(found["request failed"]) == value(found["no option named"]) == pytest.approx(100 / 6)
+    assert {cell.n for name, cell in found.items() if name not in ("model", "mode", "variant")} == {6}  # type: ignore[union-attr]
+
+
+def test_readings_are_compared_on_the_same_resamples(tmp_path: Path) -> None:
+    write_run(tmp_path, "lab/one", "vrex_following", lines("following"))
+    found = row(table(section(tmp_path), "readings"), "lab/one", "following", "standard")
+    strict, gained = found["accuracy"], found["accuracy, lenient - strict"]
+    assert strict == found["lenient accuracy"] and strict.low is not None  # type: ignore[union-attr]
+    # Unpaired, the difference would have an interval about as wide as theirs.
+    assert value(gained) == 0 and gained.low is None  # type: ignore[union-attr]
+
+
+def test_readings_of_single_steps(tmp_path: Path) -> None:
+    forced = [
+        vrex_line(0, "11", step=1),
+        vrex_line(0, "11", step=2, replies=("This is a riddle. Answer: C",)) | {"doc_id": 1},
+    ]
+    write_run(tmp_path, "lab/one", "vrex_following_tf", forced)
+    found = row(table(section(tmp_path), "readings"), "lab/one", "following", "right history")
+    assert [value(found[name]) for name in ("accuracy", "lenient accuracy", "compliance")] == [50, 100, 50]
+
+
+def test_logs_without_the_lenient_ability_are_sound(tmp_path: Path) -> None:
+    old = lines("following")
+    for line in old:
+        del line["final_acc"]["ability_lenient"]
+    write_run(tmp_path, "lab/one", "vrex_following", old)
+    found = row(table(section(tmp_path), "readings"), "lab/one", "following", "standard")
+    assert value(found["ability"]) == value(row(table(section(tmp_path), "ability"), "lab/one")["average"])
+    assert found["lenient ability"] is None and found["ability, lenient - strict"] is None
+    assert value(found["lenient accuracy"]) == 62.5
+
+
+def test_what_means_are_over_is_said(tmp_path: Path) -> None:
+    # Right after a wrong step: deduction 3 of 3, guessing 0 of 1.
+    rights = {0: "01", 4: "01", 8: "01", 1: "00"}
+    write_run(tmp_path, "lab/one", "vrex_following", [vrex_line(number, right) for number, right in rights.items()])
+    one = section(tmp_path)
+    pooled = {"recovery": "following", "wrong-steps": "1 wrong", "steps": "step 2"}
+    for name, column in pooled.items():
+        assert value(row(table(one, name), "lab/one")[column]) == 75
+    assert value(row(table(one, "accuracy"), "lab/one")["average"]) == 50
+    said = {found.id for found in one.tables if any("lain mean" in note for note in found.notes)}
+    assert said == {f"vrex-{name}" for name in (*pooled, "readings")}
+    assert any("Tables whose figures are plain means say so." in note for note in one.notes)
+
+
+def test_partial_runs_come_last(tmp_path: Path) -> None:
+    for model, right in (("lab/poor", "10"), ("lab/good", "11")):
+        write_run(tmp_path, model, "vrex_following", lines("following", (right,) * 8))
+    write_run(tmp_path, "lab/cut", "vrex_following", lines("following", ("11",) * 4), expected=8)
+    one = section(tmp_path)
+    board = table(one, "leaderboard")
+    names = [found[0] for found in board.rows]
+    assert (names[0], names[-2:]) == ("lab/good", ["lab/poor", "lab/cut"])
+    assert len(names) - 3 == len(board.published) == 32
+    assert len(names) - 1 not in board.published
+    assert [found[0] for found in table(one, "wrong-steps").rows[:3]] == ["lab/good", "lab/poor", "lab/cut"]
+    assert "Partial runs come last." in board.notes
+
+
+def test_a_partial_control_does_not_make_a_run_partial(tmp_path: Path) -> None:
+    for model, right in (("lab/good", "11"), ("lab/poor", "10")):
+        write_run(tmp_path, model, "vrex_following", lines("following", (right,) * 4))
+    blind = in_variant(lines("direct", ("11",) * 2), blind=True)
+    write_run(tmp_path, "lab/good", "vrex_direct_blind", blind, expected=4)
+    board = table(section(tmp_path), "leaderboard")
+    assert board.rows[0][0] == "lab/good"
+    assert "Partial runs come last." not in board.notes
+
+
+def test_each_mode_has_a_chart_that_says_what_the_table_says(tmp_path: Path) -> None:
+    for model in range(13):
+        for mode in ("planning", "following"):
+            right = ("1" if model % 2 else "0") + ("1" if mode == "planning" else "0")
+            write_run(tmp_path, f"lab/m{model:02}", f"vrex_{mode}", lines(mode, (right,) * 4))
+    one = section(tmp_path)
+    assert [drawn.id for drawn in one.charts if drawn.table == "vrex-accuracy"] == [
+        "vrex-accuracy-planning",
+        "vrex-accuracy-following",
+    ]
+    for name in ("ability", "accuracy", "wrong-steps", "steps"):
+        for mode in ("planning", "following"):
+            drawn = chart(one, f"{name}-{mode}")
+            assert drawn.title.endswith(f", {mode} (the first 12; the table has all)")
+            own = [series for series in drawn.series if not series.published]
+            rows = [found for found in table(one, name).rows if found[1] == mode][:12]
+            for series, found in zip(own, rows, strict=True):
+                assert series.name.partition(", ")[0] == found[0]
+                assert list(series.y) == [getattr(cell, "value", None) for cell in found[-len(series.x) :]]

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
+import os
 import re
 import shutil
-from collections.abc import Callable
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +25,12 @@ import official_vrex
 from chat_server import Reply, chat_server
 from harness import evaluate, figures
 from lmms_eval.loggers import EvaluationTracker
+from report_runs import LATER as MADE_LATER
+from report_runs import ccrv_line, condchain_lines, prompt, vrex_line, write_run
 
 from condchain_tasks import __version__
 from condchain_tasks.data.errors import DataError
+from condchain_tasks.data.files import write_aside
 from condchain_tasks.report.submit import Submission
 from condchain_tasks.report.submit_ccrv import FIELDS as CCRV_FIELDS
 from condchain_tasks.report.submit_ccrv import submit_ccrv
@@ -161,7 +169,8 @@ def test_the_manifest(condchain: tuple[Path, dict[str, Any]], tmp_path: Path) ->
     run, results = condchain
     done = submit_condchain(run, tmp_path / "submission.json")
     assert done.manifest == tmp_path / "submission.json.manifest.json"
-    assert sorted(path.name for path in tmp_path.iterdir()) == [done.file.name, done.manifest.name]
+    names = [".submission.json.lock", done.file.name, done.manifest.name]
+    assert sorted(path.name for path in tmp_path.iterdir()) == names
     manifest = json.loads(done.manifest.read_text(encoding="utf-8"))
     assert manifest["sha256"] == hashlib.sha256(done.file.read_bytes()).hexdigest()
     assert manifest["complete"] is True
@@ -434,3 +443,331 @@ def test_vrex_without_a_mode_and_with_failures(vrex: tuple[Path, dict[str, Any]]
     assert done.metrics["vrex_planning"]["final_acc"] == 0
     assert done.metrics["vrex_planning"]["ability"] == before.metrics["vrex_planning"]["ability"]
     assert done.metrics["vrex_direct"] == before.metrics["vrex_direct"]
+
+
+# --- parts that are no parts of one run, from logs made by hand
+
+CELLS = [(x, y) for x in ("X1", "X2", "X3", "X4") for y in ("base", "Y1", "Y2", "Y3", "Y4")]
+
+
+def write_condchain(root: Path, **changed: Any) -> None:
+    """A whole run of MM-CondChain, two chains a domain; the last domain's results differ by what is given."""
+    for domain in DOMAINS:
+        # Results of one date are one file: another date for what is to differ.
+        more: dict[str, Any] = {"date": MADE_LATER, **changed} if domain == "gui" else {}
+        write_run(root, "m", f"condchain_{domain}", condchain_lines("1101", domain), **more)
+
+
+def write_ccrv(root: Path, **changed: Any) -> None:
+    """A whole run of CCRV-Bench's cells, four items each; the last cell's results differ by what is given."""
+    for x, y in CELLS:
+        lines = numbered([ccrv_line(number, y=y, x=x) for number in range(4)])
+        last = {"date": MADE_LATER, **changed} if (x, y) == CELLS[-1] else {}
+        write_run(root, "m", f"ccrv_{x}_{y}".lower(), lines, **last)
+
+
+def write_vrex(root: Path, **lines: Any) -> None:
+    """A whole run of V-REX, four samples a mode, unless other lines are given for a mode."""
+    for mode in ("planning", "following", "direct"):
+        of_mode = lines.get(mode) or [vrex_line(number, "110", mode) for number in range(4)]
+        write_run(root, "m", f"vrex_{mode}", of_mode)
+
+
+def numbered(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{**line, "doc_id": number} for number, line in enumerate(lines)]
+
+
+def test_runs_made_by_hand_are_whole(tmp_path: Path) -> None:
+    write_condchain(tmp_path / "condchain" / "run")
+    write_ccrv(tmp_path / "ccrv" / "run")
+    write_vrex(tmp_path / "vrex" / "run")
+    assert submit_condchain(tmp_path / "condchain" / "run", tmp_path / "condchain.json").items == 3 * 2
+    done = submit_ccrv(tmp_path / "ccrv" / "run", tmp_path / "ccrv.json")
+    assert (done.items, done.metrics["ccrv"]["n"], done.metrics["ccrv_x2_y1"]["n"]) == (80, 64, 4)
+    assert submit_vrex(tmp_path / "vrex" / "run", tmp_path / "vrex.json").items == 3 * 4
+
+
+def changed_record(line: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    return {**line, "final_acc": {**line["final_acc"], **changes}}
+
+
+FOREIGN_VREX: dict[str, tuple[list[dict[str, Any]], str]] = {
+    "another mode": (
+        [vrex_line(number, "110", "planning") for number in range(4)],
+        "doc_id 0, field final_acc.mode: expected following in vrex_following, found planning.",
+    ),
+    "another set": (
+        [changed_record(vrex_line(number, "110"), set="hard") for number in range(4)],
+        "doc_id 0, field final_acc.set: expected standard in vrex_following, found hard.",
+    ),
+    "no picture": (
+        [changed_record(vrex_line(number, "110"), blind=number == 1) for number in range(4)],
+        "doc_id 1, field final_acc.blind: expected False in vrex_following, found True.",
+    ),
+    "samples twice": (
+        numbered([vrex_line(number, right) for right in ("111", "000") for number in range(4)]),
+        "doc_id 4: the sample 'v0' occurs twice.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FOREIGN_VREX)
+def test_vrex_records_of_something_else(case: str, tmp_path: Path) -> None:
+    lines, sentence = FOREIGN_VREX[case]
+    write_vrex(tmp_path / "run", following=lines)
+    refused(submit_vrex, tmp_path / "run", sentence)
+
+
+FOREIGN_CCRV: dict[str, tuple[list[dict[str, Any]], str]] = {
+    "another dimension": (
+        numbered([ccrv_line(number, x="X2") for number in range(4)]),
+        "field x: expected X1 in ccrv_x1_base, found 'X2'.",
+    ),
+    "another constraint": (
+        numbered([ccrv_line(number, y="Y1") for number in range(4)]),
+        "field y: expected base in ccrv_x1_base, found 'Y1'.",
+    ),
+    "another setting": (
+        [{**line, "dcr_base": {**line["dcr_base"], "setting": "cot_a"}, "dcr": {}} for line in [ccrv_line(0)]],
+        "field setting: expected standard in ccrv_x1_base, found 'cot_a'.",
+    ),
+    "an item twice": (
+        numbered([ccrv_line(0), ccrv_line(0, (0, 0, 0))]),
+        "doc_id 1: the item '1000/X1/0' base occurs twice.",
+    ),
+    "an item twice under two keys": (
+        numbered(
+            [
+                ccrv_line(0),
+                *[{**line, "dcr_base": {**line["dcr_base"], "key": "1000/X1/00"}} for line in [ccrv_line(0)]],
+            ]
+        ),
+        "doc_id 1: the item '1000/X1/00' base occurs twice.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FOREIGN_CCRV)
+def test_ccrv_records_of_something_else(case: str, tmp_path: Path) -> None:
+    lines, sentence = FOREIGN_CCRV[case]
+    for x, y in CELLS[1:]:
+        write_run(tmp_path / "run", "m", f"ccrv_{x}_{y}".lower(), numbered([ccrv_line(0, y=y, x=x)]))
+    write_run(tmp_path / "run", "m", "ccrv_x1_base", lines)
+    refused(submit_ccrv, tmp_path / "run", sentence)
+
+
+def test_a_cell_whose_results_say_something_else(tmp_path: Path) -> None:
+    write_ccrv(tmp_path / "run", results={"ccrv_x4_y4": {"l1,none": 12.5}})
+    refused(submit_ccrv, tmp_path / "run", "gives a l1 of 100.000000, and", "says 12.5. Do the two belong together?")
+
+
+def test_a_task_without_samples(tmp_path: Path) -> None:
+    write_vrex(tmp_path / "run")
+    write_run(tmp_path / "run", "m", "vrex_planning_hard", [])
+    refused(submit_vrex, tmp_path / "run", "_samples_vrex_planning_hard.jsonl has no samples.")
+
+
+GREEDY = {"until": [], "max_new_tokens": 16384, "temperature": 0, "do_sample": False}
+OTHER_RUNS: dict[str, tuple[dict[str, Any], str]] = {
+    "temperature": (
+        {"generation": {**GREEDY, "temperature": 1}},
+        "differ in their generation setting temperature: 0.0",
+    ),
+    "length": ({"generation": {**GREEDY, "max_new_tokens": 64}}, "differ in their generation setting max_new_tokens"),
+    "a setting more": ({"generation": {**GREEDY, "top_p": 0.9}}, "differ in their generation settings: ['do_sample'"),
+    "model": ({"model_name": "other"}, "differ in their model_name: 'm' and 'other'."),
+    "version": (
+        {"metadata": {"condchain_tasks": "0.2.0"}},
+        "differ in their condchain_tasks version: '0.1.0' and '0.2",
+    ),
+    "harness": ({"metadata": {"lmms_eval": "0.7.3"}}, "differ in their lmms_eval version: None and '0.7.3'."),
+    "harness's commit": (
+        {"lmms_eval_version": "0.7.3@1"},
+        "differ in their lmms_eval_version: 'unknown@unknown' and '0.7.3@1'",
+    ),
+    "system": ({"system_instruction_sha": "1a"}, "differ in their system_instruction_sha: None and '1a'."),
+    "template": ({"chat_template_sha": "1a"}, "differ in their chat_template_sha: None and '1a'."),
+    "seed": ({"config": {"fewshot_seed": 7}}, "differ in their fewshot_seed: 1234 and 7."),
+}
+
+
+@pytest.mark.parametrize("case", OTHER_RUNS)
+def test_parts_of_other_runs(case: str, tmp_path: Path) -> None:
+    changes, sentence = OTHER_RUNS[case]
+    write_condchain(tmp_path / "run", **changes)
+    refused(submit_condchain, tmp_path / "run", sentence, "name a folder that holds one run.")
+
+
+BASE_JUDGE = prompt("ccrv_judge_baseline")
+OTHER_JUDGES: dict[str, tuple[dict[str, Any], str]] = {
+    "its prompt": (
+        {"judge": {"model": "gpt-5.1", "prompts": [prompt("ccrv_judge_baseline", "another")]}},
+        "differ in their judge's prompt ccrv_judge_baseline",
+    ),
+    "its temperature": (
+        {"judge": {"model": "gpt-5.1", "temperature": 1, "prompts": [BASE_JUDGE]}},
+        "differ in their judge's settings: {} and {'temperature': 1}.",
+    ),
+    "its name": (
+        {"judge": {"model": "other", "prompts": [BASE_JUDGE]}},
+        "differ in their judge: 'gpt-5.1' and 'other'.",
+    ),
+    "the model's prompt": ({"prompts": [prompt("ccrv_constrained", "another")]}, "in their prompt ccrv_constrained"),
+}
+
+
+@pytest.mark.parametrize("case", OTHER_JUDGES)
+def test_cells_that_were_judged_otherwise(case: str, tmp_path: Path) -> None:
+    metadata, sentence = OTHER_JUDGES[case]
+    write_ccrv(tmp_path / "run", metadata=metadata)
+    refused(submit_ccrv, tmp_path / "run", sentence)
+
+
+def test_zero_written_otherwise_is_the_same_setting(tmp_path: Path) -> None:
+    write_condchain(tmp_path / "run", generation=GREEDY)  # 0 here, 0.0 in the others
+    assert submit_condchain(tmp_path / "run", tmp_path / "file.json").items == 3 * 2
+
+
+def test_results_that_promise_very_many_samples(tmp_path: Path) -> None:
+    write_condchain(tmp_path / "run", expected=400_000_000)
+    tracemalloc.start()
+    try:
+        refused(
+            submit_condchain,
+            tmp_path / "run",
+            "condchain_gui has 400,000,000 samples; 399,999,996 of doc_id (4, 5, 6, 7, 8, ...) are missing.",
+        )
+        assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("size", [-1, True, 10**400, "4"], ids=["negative", "true", "vast", "text"])
+def test_results_that_promise_no_number_of_samples(size: Any, tmp_path: Path) -> None:
+    write_condchain(tmp_path / "run", expected=size)
+    refused(submit_condchain, tmp_path / "run", "does not say how many samples condchain_gui has.")
+
+
+def test_more_samples_than_the_results_say(tmp_path: Path) -> None:
+    write_condchain(tmp_path / "run", expected=2)
+    refused(submit_condchain, tmp_path / "run", "doc_id 3: ", "says that condchain_gui has 2 samples.")
+
+
+@pytest.mark.parametrize(
+    "figure", [10**400, -(10**400), math.nan, math.inf, 0, True], ids=["vast", "-vast", "nan", "inf", "zero", "true"]
+)
+def test_figures_that_are_none(figure: float, tmp_path: Path) -> None:
+    write_condchain(tmp_path / "run", results={"condchain_gui": {"path_f1,none": figure}})
+    # True paths: one of two is right; false paths: both. The harmonic mean of 50 and 100 is 200 / 3.
+    refused(submit_condchain, tmp_path / "run", "gives a path_f1 of 66.666667, and", "Do the two belong together?")
+
+
+def test_a_score_that_contradicts_what_was_read_does_not_count(tmp_path: Path) -> None:
+    write_condchain(tmp_path / "run")
+    # Of the true paths one of two was wrong; now one of the false ones is read as wrong too: 50 and 50.
+    edited(log_of(tmp_path / "run", "condchain_gui"), lambda lines: lines[3]["path_f1"].update(pred="B2", score=100.0))
+    assert submit_condchain(tmp_path / "run", tmp_path / "file.json").metrics["condchain_gui"]["path_f1"] == 50.0
+
+
+def test_settings_that_are_nested_deeply(tmp_path: Path) -> None:
+    write_condchain(tmp_path / "run")
+    for path in (tmp_path / "run").rglob("*_results.json"):
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace('"gen_kwargs": ""', f'"gen_kwargs": {"[" * 5000}{"]" * 5000}'), encoding="utf-8")
+    refused(submit_condchain, tmp_path / "run", "_results.json")
+
+
+def test_half_a_character_in_a_reply(tmp_path: Path) -> None:
+    reply = "It rolls \ud83d off."
+    write_run(tmp_path / "run", "m", "ccrv_x1_base", [ccrv_line(0)])
+    edited(log_of(tmp_path / "run", "ccrv_x1_base"), lambda lines: lines[0].update(filtered_resps=reply))
+    done = submit_ccrv(tmp_path / "run", tmp_path / "file.json", incomplete=True)
+    assert json.loads(done.file.read_text(encoding="utf-8"))[0]["answer"] == reply
+
+
+# --- files
+
+
+def test_many_that_write_one_file_at_once(tmp_path: Path) -> None:
+    """Whoever was last, the manifest is that of the file."""
+    for model, pattern in (("a", "1111"), ("b", "0000")):
+        for domain in DOMAINS:
+            write_run(tmp_path / model, model, f"condchain_{domain}", condchain_lines(pattern, domain))
+    out = tmp_path / "out" / "s.json"
+    out.parent.mkdir()
+    script = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from condchain_tasks.report.submit_condchain import submit_condchain\n"
+        "for turn in range(40):\n"
+        "    submit_condchain(Path(sys.argv[1]), Path(sys.argv[2]))\n"
+    )
+    writers = [
+        subprocess.Popen([sys.executable, "-c", script, str(tmp_path / model), str(out)], stderr=subprocess.PIPE)
+        for model in ("a", "b")
+    ]
+    assert [(writer.communicate(timeout=60)[1], writer.returncode) for writer in writers] == [(b"", 0)] * 2
+    manifest = json.loads(out.with_name("s.json.manifest.json").read_text(encoding="utf-8"))
+    assert manifest["sha256"] == hashlib.sha256(out.read_bytes()).hexdigest()
+    assert sorted(path.name for path in out.parent.iterdir()) == [".s.json.lock", "s.json", "s.json.manifest.json"]
+
+
+def test_the_manifest_is_put_in_place_after_the_file_and_both_under_the_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_condchain(tmp_path / "run")
+    done: list[str] = []
+    rename = Path.replace
+
+    def replace(path: Path, target: Path) -> Path:
+        lock = tmp_path / ".s.json.lock"
+        probe = "import filelock, sys; filelock.FileLock(sys.argv[1]).acquire(timeout=0)"
+        held = subprocess.run([sys.executable, "-c", probe, str(lock)], capture_output=True).returncode != 0
+        done.append(f"{target.name} {'locked' if held else 'free'}")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "replace", replace)
+    submit_condchain(tmp_path / "run", tmp_path / "s.json")
+    assert done == ["s.json locked", "s.json.manifest.json locked"]
+
+
+def test_what_is_no_regular_file_is_not_replaced(tmp_path: Path) -> None:
+    write_condchain(tmp_path / "run")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
+    for name in ("pipe", "link", "run"):
+        with pytest.raises(DataError, match="is no regular file"):
+            submit_condchain(tmp_path / "run", tmp_path / name)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "pipe", "run"]
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    write_condchain(tmp_path / "run")
+    with pytest.raises(FileNotFoundError) as caught:
+        submit_condchain(tmp_path / "run", tmp_path / "none" / "s.json")
+    assert str(caught.value).endswith(f"'{tmp_path}/none/s.json'")
+
+
+def test_a_text_is_seen_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    write_aside(path, "first\r\n", newline="\n")
+    mask = os.umask(0)
+    os.umask(mask)
+    assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"first\r\n", 0o666 & ~mask)
+
+    def parts() -> Iterator[str]:
+        yield "second"
+        assert path.read_bytes() == b"first\r\n"
+        raise ValueError("no more")
+
+    with pytest.raises(ValueError, match="no more"):
+        write_aside(path, parts())
+    assert (path.read_bytes(), list(tmp_path.iterdir())) == (b"first\r\n", [path])
+    write_aside(path, ("a", "\ud83d", "\n"), encoding="utf-8-sig", errors="replace", newline="\r\n")
+    assert path.read_bytes() == b"\xef\xbb\xbfa?\r\n"
+
+
+def test_a_link_is_written_through(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "page.html")
+    write_aside(tmp_path / "link", "text")
+    assert ((tmp_path / "link").is_symlink(), (tmp_path / "page.html").read_text()) == (True, "text")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -9,17 +10,18 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from condchain_tasks.data.errors import DataError
-from condchain_tasks.sweep.plan import Plan, Setting, joined, read_plan
+from condchain_tasks.sweep.plan import Model, Plan, Setting, joined, read_back, read_plan
 from condchain_tasks.sweep.status import CellStatus, status
 from condchain_tasks.sweep.write import BUDGET_REACHED, NO_RESULTS, configuration, write_sweep
 
@@ -88,9 +90,9 @@ def only(plan: Plan, out: Path, **more: Any) -> CellStatus:
 # --- plans
 
 
-@pytest.mark.parametrize("example", sorted(EXAMPLES.glob("*.yaml")), ids=lambda path: path.stem)
-def test_examples_give_scripts_that_a_shell_can_read(example: Path, tmp_path: Path) -> None:
-    plan = read_plan(example)
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.yaml")), ids=lambda path: path.stem)
+def test_examples_give_scripts_that_a_shell_can_read(path: Path, tmp_path: Path) -> None:
+    plan = read_plan(path)
     done = write_sweep(plan, tmp_path / "sweep")
     scripts = sorted((tmp_path / "sweep").rglob("*.sh"))
     assert len(scripts) == 2 + len(done.slurm) + len(plan.cells)
@@ -140,6 +142,11 @@ BAD = {
         "field env.A: Expected text or a whole number",
     ),
     "variable of the sweep's own": ({**PLAN, "env": {"LMMS_CACHE_RUN_ID": "x"}}, "that the sweep does not set itself"),
+    "variable that is fixed in a shell": (
+        {**PLAN, "env": {"UID": "5"}},
+        "that the shell does not set itself, found UID",
+    ),
+    "variable that SLURM sets": ({**PLAN, "env": {"SLURM_NODEID": "0"}}, "that the sweep does not set itself"),
     "limit": ({**PLAN, "settings": [{"limit": 0}]}, "field settings.0.limit: Expected a number of samples from 1"),
     "seed": ({**PLAN, "settings": [{"seed": -1}]}, "field settings.0.seed: Input should be greater than or equal to 0"),
     "budget": (
@@ -184,6 +191,10 @@ BAD = {
         },
         "Expected names that make cells' names differ",
     ),
+    "cells that are one folder where case does not count": (
+        {**PLAN, "models": [{"name": name, "model": "m"} for name in ("Sim", "sim")]},
+        "Expected names that make cells' names differ by more than upper and lower case, found sim__condchain",
+    ),
 }
 
 
@@ -207,6 +218,22 @@ def test_bad_plans_are_told_by_file_key_and_value(case: str, tmp_path: Path) -> 
         ("[" * 2_000, "expected YAML, found a fault"),
         ("x" * 1_000_001, "has more than 1,000,000 bytes"),
         ("", "field name: Field required"),
+        ("name: a\n? [a, b]\n: 1\n", ", line 2: expected YAML, found a fault: a key that is not text."),
+        ("name: a\n? {a: 1}\n: 2\n", ", line 2: expected YAML, found a fault: a key that is not text."),
+        ("name: a\nenv: {NO: x}\n", ", line 2: expected YAML, found a fault: a key that is not text."),
+        ("env: {A: x, <<: {A: y}}\n", ", line 1: expected YAML, found a fault: a key that is not text."),
+        ("name: a\npython: !!int ''\n", ", line 2: expected YAML, found a fault: '' is no int."),
+        ("name: a\npython: !!float ''\n", ", line 2: expected YAML, found a fault: '' is no float."),
+        ("slurm:\n  cpus_per_task: !!int '-'\n", ", line 2: expected YAML, found a fault: '-' is no int."),
+        ("name: a\npython: !!bool foo\n", ", line 2: expected YAML, found a fault: 'foo' is no bool."),
+        ("name: a\npython: !!timestamp x\n", ", line 2: expected YAML, found a fault: 'x' is no timestamp."),
+        (
+            "name: a\nslurm: {time: 2026-99-99}\n",
+            ", line 2: expected YAML, found a fault: '2026-99-99' is no timestamp",
+        ),
+        ("name: a\npython: 0x_\n", ", line 2: expected YAML, found a fault: '0x_' is no int."),
+        (f"name: 0x{'f' * 5_000}\n", ", line 1: expected YAML, found a fault: a number of more than 100 characters."),
+        (f"name: 1{':59' * 200}.5\n", ", line 1: expected YAML, found a fault: a number of more than 100 characters."),
     ],
 )
 def test_what_is_no_plan(text: str, sentence: str, tmp_path: Path) -> None:
@@ -271,15 +298,90 @@ def test_arguments_come_back_from_lmms_eval_as_they_were() -> None:
     assert simple_parse_args_string(joined(nested)) == {"limits": '{"image": 10, "video": [1, 2]}', "after": 1}
 
 
-@given(st.text() | st.text(alphabet="ab,=1{}[]'\\\" $", max_size=8))
-def test_whatever_text_a_plan_takes_comes_back_as_the_one_argument_that_it_is(text: str) -> None:
-    from lmms_eval.utils import handle_arg_string, simple_parse_args_string
+TEXTS = (
+    st.text() | st.text(alphabet="ab,=1{}[]'\\\" $", max_size=8) | st.text(alphabet="-+_.0123456789einfat²", max_size=6)
+)
+
+
+@given(TEXTS | st.integers() | st.floats() | st.booleans())
+@example("12e5678")
+@example("0012345")
+@example("1_000")
+@example("nan")
+@example("TRUE")
+@example("²")
+@example(-1)
+@example(-(10**400))
+def test_whatever_a_plan_takes_comes_back_as_the_one_argument_that_it_is(value: bool | float | str) -> None:
+    from lmms_eval.utils import simple_parse_args_string
 
     try:
-        setting = Setting.model_validate({"gen_kwargs": {"a": text, "b": 1}})
+        setting = Setting.model_validate({"gen_kwargs": {"a": value, "b": 1}})
     except ValidationError:
         return
-    assert simple_parse_args_string(joined(setting.gen_kwargs)) == {"a": handle_arg_string(text), "b": 1}
+    assert simple_parse_args_string(joined(setting.gen_kwargs)) == {"a": value, "b": 1}
+
+
+@given(st.recursive(TEXTS | st.integers() | st.floats(), lambda part: st.lists(part) | st.dictionaries(TEXTS, part)))
+def test_so_does_what_is_handed_on_as_json(value: object) -> None:
+    from lmms_eval.utils import simple_parse_args_string
+
+    try:
+        model = Model.model_validate({"name": "m", "model": "x", "args": {"a": [value], "b": 1}})
+    except ValidationError:
+        return
+    back = simple_parse_args_string(joined(model.args))
+    assert (json.loads(back["a"]), back["b"]) == ([value], 1)
+
+
+@given(TEXTS)
+def test_arguments_are_read_as_lmms_eval_reads_them(text: str) -> None:
+    from lmms_eval.utils import handle_arg_string
+
+    def outcome(read: Callable[[str], object]) -> str:
+        try:
+            return repr(read(text))
+        except ValueError:
+            return "fails"
+
+    assert outcome(read_back) == outcome(handle_arg_string)
+
+
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        ("12e5678", "reads as it is, found '12e5678', which it reads as inf"),
+        ("0012345", "reads as it is, found '0012345', which it reads as 12345"),
+        ("1_000", "reads as it is, found '1_000', which it reads as 1000.0"),
+        ("true", "reads as it is, found 'true', which it reads as True"),
+        (-(10**30), "which it reads as -1e+30"),
+        ("²", "can read, found '²', which it takes for a number and fails"),
+    ],
+)
+def test_arguments_that_lmms_eval_would_change_are_refused(value: object, sentence: str, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=re.escape(sentence)) as caught:
+        written(tmp_path / "plan.yaml", models=[{"name": "m", "model": "x", "args": {"revision": value}}])
+    assert ", field models.0.args.revision: Expected a value that lmms-eval " in str(caught.value)
+
+
+def test_numbers_that_come_back_equal_are_taken(tmp_path: Path) -> None:
+    arguments = {"top_k": -1, "top_p": 1.0, "temperature": 1e-7, "do_sample": False}
+    assert written(tmp_path / "plan.yaml", settings=[{"gen_kwargs": arguments}]).settings[0].gen_kwargs == arguments
+
+
+def test_every_variable_that_a_plan_takes_can_be_set_in_a_shell() -> None:
+    names = sh("env", "-i", "bash", "-c", "compgen -v").stdout.split()
+    taken, refused = list[str](), set[str]()
+    for name in names:
+        try:
+            taken += Setting.model_validate({"env": {name: "/x y"}}).env
+        except ValidationError:
+            refused.add(name)
+    assert {"PATH", "IFS", "TERM", "HOSTNAME"} <= set(taken) < set(names)
+    assert {"UID", "EUID", "PPID", "BASHOPTS", "BASH_VERSINFO", "SHELLOPTS"} <= refused
+    exports = "; ".join(f"export {name}='/x y'" for name in taken)
+    ran = sh("bash", "-c", f"set -eu; {exports}; exec {shutil.which('env')}")
+    assert {f"{name}=/x y" for name in taken} <= set(ran.stdout.splitlines())
 
 
 # --- what is written
@@ -368,6 +470,38 @@ def test_several_processes_and_machines(tmp_path: Path) -> None:
     assert "--gpus-per-node" not in done.slurm[3].read_text()
 
 
+def test_each_cell_is_in_one_array_script(tmp_path: Path) -> None:
+    """As many GPUs as processes are the same machines, whether a plan says so or leaves it out."""
+    models = [
+        {"name": "a", "model": "x", "launch": {"processes": 2}},
+        {"name": "b", "model": "x", "launch": {"processes": 2, "gpus": 2}},
+        {"name": "c", "model": "x", "launch": {"processes": 2, "gpus": 4}},
+    ]
+    plan = written(tmp_path / "plan.yaml", models=models, tasks=["ccrv", "vrex"])
+    scripts = write_sweep(plan, tmp_path / "sweep").slurm
+    assert [script.name for script in scripts] == ["slurm_1x2_gpus2.sh", "slurm_1x2_gpus4.sh"]
+    listed = [line.strip() for script in scripts for line in script.read_text().splitlines() if "__" in line]
+    assert listed == [cell.name for cell in plan.cells]
+    assert [re.findall(r"--array=\S+", script.read_text()) for script in scripts] == [["--array=0-3"], ["--array=0-1"]]
+
+
+def test_array_scripts_go_with_the_machines_that_a_plan_no_longer_asks_for(tmp_path: Path) -> None:
+    out = tmp_path / "sweep"
+    eight = {**PLAN["models"][0], "launch": {"processes": 8}}
+    (old,) = write_sweep(written(tmp_path / "plan.yaml", models=[eight]), out).slurm
+    mine = {out / "slurm_mine.sh": old.read_text(), out / "slurm_1x4_gpus4.sh": "#!/bin/sh\n", out / "notes.sh": "x"}
+    for path, text in mine.items():
+        path.write_text(text)
+    (out / "slurm_2x2_gpus2.sh").symlink_to(out / "notes.sh")
+    (out / "slurm_folder.sh").mkdir()
+    (new,) = write_sweep(written(tmp_path / "plan.yaml"), out).slurm
+    assert {path.name for path in out.glob("*.sh")} == {
+        *("cell.sh", "run.sh", "slurm_2x2_gpus2.sh", "slurm_folder.sh"),
+        *(path.name for path in (new, *mine)),
+    }
+    assert {path: path.read_text() for path in mine} == mine
+
+
 def test_a_slurm_array_runs_the_cell_of_its_task_and_several_machines_by_srun(tmp_path: Path) -> None:
     python = told(tmp_path / "bin", 'echo "$MASTER_ADDR $LMMS_CACHE_RUN_ID $*" >>"$here/ranks"; write 1')
     model = {"name": "m", "model": "x", "launch": {"machines": 2, "processes": 4}}
@@ -442,7 +576,7 @@ def test_after_a_failure_the_others_run_and_another_start_runs_it_alone(tmp_path
     assert (failed.state, failed.detail) == ("failed", "exit code 3: ValueError: no such file")
     assert (failed.results, done.state) == (None, "done")
     told(tmp_path / "bin", "write 2")
-    (tmp_path / "bin" / "results.json").write_text('{"configs": {"ccrv": {}}}')
+    (tmp_path / "bin" / "results.json").write_text('{"results": {"ccrv": {}}, "configs": {"ccrv": {}}}')
     assert run(out).returncode == 0
     assert [row.state for row in status(plan, out)] == ["done", "done"]
     assert (tmp_path / "bin" / "starts").read_text() == "x\n" * 3
@@ -502,7 +636,109 @@ def test_what_is_wrong_with_results_is_said(tmp_path: Path) -> None:
     samples.unlink()
     row = only(plan, out)
     assert row.state == "failed"
-    assert row.detail.startswith("there are no samples of condchain_chart_mini beside ")
+    assert row.detail.startswith("damaged results: there are no samples of condchain_chart_mini beside ")
+    # cell.sh goes by the exit code, so it is said how to have the cell run again.
+    assert run(out).stdout.startswith("done already")
+    (unwanted,) = re.findall(r"; to have it run again, remove (\S+)$", row.detail)
+    Path(unwanted).unlink()
+    assert run(out).returncode == 0
+    assert only(plan, out).state == "done"
+
+
+HUGE = "1" + "0" * 400
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("{}", "field configs: expected tasks, found None."),
+        ('{"configs": {}, "results": {}}', "field configs: expected tasks, found {}."),
+        ('{"configs": {"t": {}}, "results": []}', "field results: expected tasks, found []."),
+        ('{"configs": {"a/b": {}}, "results": {"a/b": {}}}', "there are no samples of a/b beside "),
+        ('{"configs": {"": {}}, "results": {"a": {}}}', "there are no samples of  beside "),
+        (f'{{"configs": {{"{"x" * 5_000}": {{}}}}, "results": {{"a": {{}}}}}}', "there are no samples of xxx"),
+        (r'{"configs": {"\ud800\u0000": {}}, "results": {"a": {}}}', "there are no samples of    beside "),
+        (
+            r'{"configs": {"x\u001b[31mred\nnew\u009b0m": {}}, "results": {"a": {}}}',
+            "there are no samples of xred new 0m beside ",
+        ),
+        (RESULTS.format(failed=HUGE, usage=""), "condchain_chart_mini, failed,none: expected a share from 0 to 100"),
+        (RESULTS.format(failed="NaN", usage=""), "expected a share from 0 to 100, found nan."),
+        (RESULTS.format(failed="-1e999", usage=""), "expected a share from 0 to 100, found -inf."),
+        ("[1]", "expected a JSON object."),
+        ("9" * 5_000, "holds no results"),
+        ("[" * 100_000, "holds no results"),
+        ("\udcff", "holds no results"),
+    ],
+)
+def test_damaged_results_are_their_own_cell_s_affair(text: str, sentence: str, tmp_path: Path) -> None:
+    python = told(tmp_path / "bin", "write 1")
+    plan = written(tmp_path / "plan.yaml", python=python, settings=[{"name": "a"}, {"name": "b", "limit": 1}])
+    out = tmp_path / "sweep"
+    write_sweep(plan, out)
+    run(out)
+    path = status(plan, out)[0].results
+    assert path is not None
+    path.write_text(text, encoding="utf-8", errors="surrogateescape")
+    damaged, other = status(plan, out)
+    assert (damaged.state, damaged.results, other.state) == ("failed", None, "done")
+    assert damaged.detail.startswith("damaged results: ")
+    assert sentence in damaged.detail
+    assert damaged.detail.isprintable()
+    assert len(damaged.detail) < 1_000
+
+
+def test_what_cannot_be_printed_stays_out_of_remarks_too(tmp_path: Path) -> None:
+    plan = written(tmp_path / "plan.yaml", python=told(tmp_path / "bin", "write 1"))
+    name = r"x\u001b[31mred"
+    results = f'{{"results": {{"{name}": {{"failed,none": 2}}}}, "configs": {{"{name}": {{}}}}}}'
+    (tmp_path / "bin" / "results.json").write_text(results)
+    out = tmp_path / "sweep"
+    write_sweep(plan, out)
+    run(out)
+    (samples,) = out.rglob("*_samples_*.jsonl")
+    samples.rename(samples.with_name("1_samples_x\x1b[31mred.jsonl"))
+    row = only(plan, out)
+    assert (row.state, row.detail) == ("done", "2.0 % of xred: requests failed")
+
+
+def test_results_that_are_gone(tmp_path: Path) -> None:
+    plan = written(tmp_path / "plan.yaml", python=told(tmp_path / "bin", "write 1"))
+    out = tmp_path / "sweep"
+    write_sweep(plan, out)
+    run(out)
+    path = only(plan, out).results
+    assert path is not None
+    link = path.with_name("2_results.json")
+    link.symlink_to("nowhere")
+    assert only(plan, out).results == path
+    path.unlink()
+    row = only(plan, out)
+    assert row.state == "failed"
+    assert row.detail.startswith("its results are gone, or cannot be read; to have it run again, remove ")
+    link.unlink()
+    link.symlink_to(link.name)
+    assert only(plan, out).state == "failed"
+
+
+def test_files_that_cannot_be_read_are_their_own_cell_s_affair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    python = told(tmp_path / "bin", "write 1")
+    plan = written(tmp_path / "plan.yaml", python=python, settings=[{"name": "a"}, {"name": "b", "limit": 1}])
+    out = tmp_path / "sweep"
+    write_sweep(plan, out)
+    run(out)
+    iterdir = Path.iterdir
+
+    def failing(path: Path) -> Iterator[Path]:
+        if path.parent.name == plan.cells[0].name:
+            raise PermissionError(13, "Permission denied", str(path / "x\x1b[31m"))
+        return iterdir(path)
+
+    monkeypatch.setattr(Path, "iterdir", failing)
+    denied, other = status(plan, out)
+    assert (denied.state, other.state) == ("failed", "done")
+    assert denied.detail.startswith("its files cannot be read: [Errno 13] Permission denied")
+    assert denied.detail.isprintable()
 
 
 def test_results_of_lmms_eval_by_hand_count(tmp_path: Path) -> None:
@@ -512,6 +748,38 @@ def test_results_of_lmms_eval_by_hand_count(tmp_path: Path) -> None:
     python = told(tmp_path / "bin", "write 1")
     assert sh(python, "-m", "lmms_eval", "--config", out / "cells" / plan.cells[0].name / "config.yaml").returncode == 0
     assert only(plan, out).state == "done"
+    told(tmp_path / "bin", "write 2", usage='"budget_exceeded": true')
+    assert sh(python, "-m", "lmms_eval", "--config", out / "cells" / plan.cells[0].name / "config.yaml").returncode == 0
+    row = only(plan, out)
+    assert (row.state, row.results) == ("failed", None)
+    assert row.detail.startswith("max_tokens were spent")
+
+
+def stopping_before(command: str, out: Path) -> None:
+    """Has cell.sh killed at a line, as by a power cut."""
+    script = out / "cell.sh"
+    lines = script.read_text().splitlines(keepends=True)
+    (place,) = (number for number, line in enumerate(lines) if line.startswith(command))
+    lines.insert(place, "kill -9 $$\n")
+    script.write_text("".join(lines))
+
+
+@pytest.mark.parametrize("command", [': >"$folder/started"', "rm -f", "[ ! -f", 'echo "runs', '"${launch[@]}"'])
+@pytest.mark.parametrize("first", ["write 1; exit 1", "write 1"])
+def test_wherever_a_start_is_killed_results_of_an_earlier_one_do_not_count(
+    command: str, first: str, tmp_path: Path
+) -> None:
+    usage = "" if "exit" in first else '"budget_exceeded": true'
+    plan = written(tmp_path / "plan.yaml", python=told(tmp_path / "bin", first, usage=usage))
+    out = tmp_path / "sweep"
+    write_sweep(plan, out)
+    run(out)
+    assert only(plan, out).state == "failed"
+    stopping_before(command, out)
+    run(out)
+    assert only(plan, out).state in ("failed", "running")
+    assert only(plan, out, fresh_minutes=-1).state == "failed"
+    assert (tmp_path / "bin" / "starts").read_text() == "x\n"
 
 
 def wait_for(condition: Any, seconds: float = 50) -> None:
@@ -534,19 +802,38 @@ def test_running_then_killed_then_gone_on_with(tmp_path: Path) -> None:
     log = only(plan, out).log
     wait_for(lambda: log.exists() and "at work" in log.read_text())
     assert only(plan, out).state == "running"
+    old = time.time() - 7_200
+    for path in (log, log.with_name("started")):
+        os.utime(path, (old, old))
     # A second start keeps its hands off a cell that runs.
     if shutil.which("flock"):
         second = run(out)
         assert (second.returncode, second.stdout.splitlines()[0]) == (1, f"runs elsewhere: {plan.cells[0].name}")
+        assert only(plan, out).state == "running"  # in silence, but it holds its lock
     killed(process)
+    wait_for(lambda: only(plan, out).state == "failed")
+    os.utime(log)
     assert only(plan, out).state == "running"  # for all that the files say
-    old = time.time() - 7_200
     os.utime(log, (old, old))
     row = only(plan, out)
     assert (row.state, row.detail) == ("failed", "stopped 2.0 h ago without an exit code: at work")
     assert only(plan, out, fresh_minutes=180).state == "running"
     told(tmp_path / "bin", "write 2")
     assert run(out).returncode == 0
+    assert only(plan, out).state == "done"
+
+
+@pytest.mark.skipif(not shutil.which("flock"), reason="needs flock")
+def test_of_two_starts_at_once_the_one_that_waits_does_not_run_a_finished_cell_again(tmp_path: Path) -> None:
+    plan = written(tmp_path / "plan.yaml", python=told(tmp_path / "bin", "sleep 1; write 1"))
+    out = tmp_path / "sweep"
+    write_sweep(plan, out)
+    command = ["bash", str(out / "cell.sh"), plan.cells[0].name]
+    starts = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    said = sorted(start.communicate(timeout=50)[0].splitlines()[0].partition(":")[0] for start in starts)
+    assert said == ["done already", "runs"]
+    assert [start.returncode for start in starts] == [0, 0]
+    assert (tmp_path / "bin" / "starts").read_text() == "x\n"
     assert only(plan, out).state == "done"
 
 

@@ -162,7 +162,9 @@ def _runs(evaluations: Sequence[Evaluation]) -> list[_Run]:
     flags = estimates.flags_by_task(evaluations)
     partial = estimates.partial_labels(one for one in evaluations if _experiment(one) == _STANDARD)
     parts: dict[str, dict[str, list[Evaluation]]] = {}
-    for one in sorted(evaluations, key=lambda one: len(one.task)):  # the task with all cells before those of one
+    # What two tasks have is taken from the newest run, and of one run from the task with all cells.
+    by_size = sorted(evaluations, key=lambda one: len(one.task))
+    for one in sorted(by_size, key=lambda one: one.date, reverse=True):
         parts.setdefault(one.label, {}).setdefault(_experiment(one), []).append(one)
     return [
         _Run(label, label in partial, {name: _items(of, flags) for name, of in experiments.items()})

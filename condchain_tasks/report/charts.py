@@ -9,15 +9,20 @@ from __future__ import annotations
 
 import io
 import math
+import re
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain, pairwise
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain, count, groupby, pairwise
 from typing import Any
 from xml.etree import ElementTree
 
 import matplotlib
+import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
@@ -35,9 +40,11 @@ _VARIABLES = {_INK: "--ink", _MUTED: "--muted", _GRID: "--edge", _CARD: "--card"
 _MARKERS = "osD^vP*X"
 _DASHES = ("-", "--", "-.")
 _PUBLISHED_DASH = ":"
-_HATCH = "////"
+_HATCHES = ("", "--", "xx")
+_PUBLISHED_HATCH = "////"
 _COLORS = matplotlib.colormaps["cividis"]
-_DARK, _BRIGHT = "#14181f", "#ffffff"
+_DARK, _BRIGHT = "#000000", "#ffffff"
+_BRIGHT_INK_BELOW = 0.465  # of the scale: either ink has a contrast of 4.5 or more on its part
 
 _ASIDE: dict[str, Any] = {"color": _MUTED, "fontsize": 11}
 
@@ -48,12 +55,14 @@ _LEGEND_ROW_HEIGHT = 22
 _LEGEND_LETTERS = 116  # side by side
 _POINTS_PER_INCH = 72  # matplotlib's unit of SVG: one of them is a pixel of the page
 _MAX_NAME = 41
+_MIN_HEAD = 6  # letters of a name's first word that are kept at least, as far as there are
 _MAX_TICK = 29
 _MAX_STRAIGHT = 60  # letters of all categories' names together, beyond which they are turned
 _MAX_SLANTED = 14
 _MAX_TIP = 400
 _MAX_TICKS = 12
 _MAX_HALF = 6
+_KEYS = 5  # to the colours of heat maps
 
 _SVG = "http://www.w3.org/2000/svg"
 _LINK = "{http://www.w3.org/1999/xlink}href"
@@ -84,8 +93,10 @@ _SETTINGS: dict[Any, Any] = {
 def draw(chart: Chart) -> str:
     """Draws a chart.
 
-    Series that stand in a paper have hollow marks, dotted lines or hatched bars; other series differ by the form of
-    their marks or lines too, not by colour alone. What can be pointed at has its text in the attribute `data-tip`.
+    Series that stand in a paper have hollow marks, dotted lines or hollow, hatched bars. Other series differ by the
+    form of their marks or lines too; bars whose colour comes again are hatched. No two names look the same. All heat
+    maps of a chart have one scale of colours, which stands above them. What can be pointed at has its text in the
+    attribute `data-tip`.
 
     Args:
         chart: What to draw.
@@ -98,16 +109,19 @@ def draw(chart: Chart) -> str:
     with matplotlib.rc_context(_SETTINGS), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")  # only the browser's fonts matter
         figure = _heatmaps(chart, tips) if chart.kind == "heatmap" else _plane(chart, tips)
+        # Not as the figure's own layout: matplotlib would draw everything twice, the first time for the layout alone.
+        ConstrainedLayoutEngine().execute(figure)
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
     return _for_page(buffer.getvalue(), f"chart-{chart.id}", tips)
 
 
 def _figure(height: float) -> Figure:
-    return Figure((_WIDTH / _POINTS_PER_INCH, height / _POINTS_PER_INCH), layout="constrained")
+    return Figure((_WIDTH / _POINTS_PER_INCH, height / _POINTS_PER_INCH))
 
 
 def _plane(chart: Chart, tips: dict[str, str]) -> Figure:
-    legend_columns = _LEGEND_LETTERS // max(len(_series_name(one)) + 8 for one in chart.series)
+    names = _distinct([_series_name(one) for one in chart.series], _MAX_NAME)
+    legend_columns = _LEGEND_LETTERS // max(len(name) + 8 for name in names)
     legend_rows = math.ceil(len(chart.series) / legend_columns) if len(chart.series) > 1 else 0
     figure = _figure(_HEIGHT + legend_rows * _LEGEND_ROW_HEIGHT)
     axes = figure.add_subplot()
@@ -117,7 +131,7 @@ def _plane(chart: Chart, tips: dict[str, str]) -> Figure:
     is_categorical = chart.kind == "bar" or any(isinstance(x, str) for x in xs)
     places = {x: float(place) if is_categorical else float(x) for place, x in enumerate(xs)}
     if is_categorical:
-        _label(axes, "x", [one_line(str(x)) for x in xs])
+        _label(axes, "x", [str(x) for x in xs])
     elif chart.kind == "line" and len(xs) <= _MAX_TICKS:
         axes.set_xticks(sorted(places.values()), [f"{x:g}" for x in sorted(places.values())])
     for x0, y0, x1, y1, label in chart.lines:
@@ -130,7 +144,7 @@ def _plane(chart: Chart, tips: dict[str, str]) -> Figure:
         for place in range(len(chart.series))
     ]
     if legend_rows:
-        figure.legend(handles=handles, loc="outside lower left", ncols=legend_columns, fontsize=11)
+        figure.legend(handles, names, loc="outside lower left", ncols=legend_columns, fontsize=11)
     return figure
 
 
@@ -157,7 +171,7 @@ def _points(axes: Axes, chart: Chart, place: int, places: Mapping[str | float, f
         if up is not None:
             (point,) = axes.plot([left], [up], **style | {"linestyle": "none"})
             point.set_gid(_tip_id(tips, tip, place, index))
-    return Line2D([], [], label=_series_name(one), **style)
+    return Line2D([], [], **style)
 
 
 def _shift(places: Iterable[float], place: int, series: int) -> float:
@@ -168,13 +182,14 @@ def _shift(places: Iterable[float], place: int, series: int) -> float:
 
 def _bars(axes: Axes, chart: Chart, place: int, places: Mapping[str | float, float], tips: dict[str, str]) -> Patch:
     one = chart.series[place]
-    color = _SERIES[place % len(_SERIES)]
+    turn, hue = divmod(place, len(_SERIES))
+    color = _SERIES[hue]
     width = 0.8 / len(chart.series)
     x = [places[value] + (place + 0.5) * width - 0.4 for value in one.x]
     style: dict[str, Any] = {
         "facecolor": _CARD if one.published else color,
-        "edgecolor": color,
-        "hatch": _HATCH if one.published else None,
+        "edgecolor": color if one.published or not turn else _CARD,
+        "hatch": _PUBLISHED_HATCH if one.published else _HATCHES[turn % len(_HATCHES)],
     }
     for index, (middle, value, tip) in enumerate(zip(x, one.y, _tips(chart, one), strict=True)):
         height = _finite(value)
@@ -182,7 +197,7 @@ def _bars(axes: Axes, chart: Chart, place: int, places: Mapping[str | float, flo
             (bar,) = axes.bar([middle], [height], width * 0.92, **style)
             bar.set_gid(_tip_id(tips, tip, place, index))
     _intervals(axes, x, one, _INK)
-    return Patch(label=_series_name(one), **style)
+    return Patch(**style)
 
 
 def _intervals(axes: Axes, x: Sequence[float], one: Series, color: str) -> None:
@@ -198,42 +213,50 @@ def _heatmaps(chart: Chart, tips: dict[str, str]) -> Figure:
     columns = 2 if len(chart.series) > 1 and max(len(one.x) for one in chart.series) <= _MAX_HALF else 1
     rows = math.ceil(len(chart.series) / columns)
     cells = max(len(one.y) for one in chart.series)
-    figure = _figure(rows * (110 + cells * _ROW_HEIGHT))
+    figure = _figure(rows * (110 + cells * _ROW_HEIGHT) + _LEGEND_ROW_HEIGHT)
+    values = map(_finite, chain.from_iterable(row for one in chart.series for row in one.z))
+    known = [value for value in values if value is not None]
+    low, high = min(known, default=0.0), max(known, default=0.0)
+    scale = Normalize(low, high)
+    if known:
+        keys = dict.fromkeys(np.linspace(low, high, _KEYS).tolist())  # one if the ends are the same
+        handles = [Patch(facecolor=_COLORS(scale(key)), edgecolor=_MUTED, label=number(key)) for key in keys]
+        figure.legend(handles=handles, loc="outside upper left", ncols=_KEYS, fontsize=11)
+    names = _distinct([one_line(one.name) for one in chart.series], _MAX_NAME)
     squares = figure.subplots(rows, columns, squeeze=False).flat
-    for place, (one, axes) in enumerate(zip(chart.series, squares, strict=False)):
-        _heatmap(axes, chart, one, place, tips)
+    for place, (name, axes) in enumerate(zip(names, squares, strict=False)):
+        axes.set_title(name, fontsize=12, y=1.0)  # given, since matplotlib is slow to find it
+        _heatmap(axes, chart, place, scale, tips)
     for axes in squares:
         axes.remove()
     return figure
 
 
-def _heatmap(axes: Axes, chart: Chart, one: Series, place: int, tips: dict[str, str]) -> None:
-    axes.set_title(_name(one.name), fontsize=12)
+def _heatmap(axes: Axes, chart: Chart, place: int, scale: Normalize, tips: dict[str, str]) -> None:
+    one = chart.series[place]
     axes.set(xlabel=_name(chart.x_title), ylabel=_name(chart.y_title))
     axes.grid(visible=False)
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0)
     axes.set_xlim(-0.5, len(one.x) - 0.5)
     axes.set_ylim(len(one.y) - 0.5, -0.5)
-    _label(axes, "x", [one_line(str(x)) for x in one.x])
-    _label(axes, "y", [one_line(str(y)) for y in one.y])
-    known = [value for value in map(_finite, chain.from_iterable(one.z)) if value is not None]
-    low, high = min(known, default=0.0), max(known, default=0.0)
+    _label(axes, "x", [str(x) for x in one.x])
+    _label(axes, "y", [str(y) for y in one.y])
     texts = one.text or ("",) * len(one.y)
     for up, (y, row, text) in enumerate(zip(one.y, one.z, texts, strict=True)):
         for left, (x, found) in enumerate(zip(one.x, row, strict=True)):
             value = _finite(found)
-            share = 0.5 if value is None or high == low else (value - low) / (high - low)
+            share = 0.0 if value is None else scale(value)
             cell = Rectangle((left - 0.48, up - 0.46), 0.96, 0.92, color=_GRID if value is None else _COLORS(share))
             lines = (text, f"{chart.y_title}: {y}", f"{chart.x_title}: {x}", f"{one.name}: {number(value)}")
             cell.set_gid(_tip_id(tips, _tip(lines), place, up * len(one.x) + left))
-            axes.add_patch(cell)
-            ink = _INK if value is None else _BRIGHT if share < 0.48 else _DARK
+            axes.add_artist(cell)
+            ink = _INK if value is None else _BRIGHT if share < _BRIGHT_INK_BELOW else _DARK
             axes.text(left, up, number(value), color=ink, ha="center", va="center", fontsize=11, in_layout=False)
 
 
 def _label(axes: Axes, axis: str, names: Sequence[str]) -> None:
-    labels = [_shortened(name, _MAX_TICK) for name in names]
+    labels = _distinct([one_line(name) for name in names], _MAX_TICK)
     style: dict[str, Any] = {}
     if axis == "x" and len(labels) > _MAX_SLANTED:
         style = {"rotation": 90, "fontsize": 10}
@@ -269,12 +292,45 @@ def _tip_id(tips: dict[str, str], tip: str, series: int, place: int) -> str:
 
 
 def _series_name(one: Series) -> str:
-    name = _name(one.name).lstrip("_")  # matplotlib leaves entries with a leading underscore out of legends
+    name = one_line(one.name).lstrip("_")  # matplotlib leaves entries with a leading underscore out of legends
     return f"{name} (published)" if one.published else name
 
 
 def _name(text: str) -> str:
     return _shortened(one_line(text), _MAX_NAME)
+
+
+def _distinct(names: Sequence[str], most: int) -> list[str]:
+    """Shortens names such that no two look the same: those that would, even so, are numbered."""
+    families: defaultdict[str, set[str]] = defaultdict(set)
+    for name in names:
+        if len(name) > most:
+            families[_words(name)[0]].add(name)
+    short = {name: _shortened(name, most) for name in names}
+    for family in families.values():
+        if len(family) > 1:
+            short |= _told_apart(family, most)
+    found: dict[str, None] = {}
+    for name in names:
+        numbered = (f"{short[name]} #{place}" for place in count(2))
+        found[next(text for text in chain([short[name]], numbered) if text not in found)] = None
+    return list(found)
+
+
+def _told_apart(family: Collection[str], most: int) -> dict[str, str]:
+    """Shortens names with the same first word: words that all of them have are left out before others are."""
+    shared = set.intersection(*(set(_words(name)) for name in family))
+    short = {}
+    for name in family:
+        head, *rest = _words(name)
+        runs = groupby(rest, shared.__contains__)
+        own = "".join("…" if is_shared else "".join(run) for is_shared, run in runs)
+        short[name] = _shortened(_shortened(head, max(most - len(own), _MIN_HEAD)) + own, most)
+    return short
+
+
+def _words(name: str) -> list[str]:
+    return re.split(r"(?<=[ (])", name)
 
 
 def _shortened(text: str, most: int) -> str:

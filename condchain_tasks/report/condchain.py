@@ -135,7 +135,7 @@ def _section(runs: Sequence[_Run], members: Mapping[str, families.Member], mini:
 
 
 def _leaderboard(prefix: str, runs: Sequence[_Run], papers: Sequence[PublishedModel]) -> Drawn:
-    names = [f"{domain} {measure}" for domain in DOMAINS for measure in ("true", "false", "F1")] + [AVERAGE]
+    names = [AVERAGE] + [f"{domain} {measure}" for domain in DOMAINS for measure in ("true", "false", "F1")]
     partial = {run.label for run in runs if run.is_partial}
     rows: list[tuple[str, bool, dict[str, Value]]] = [(run.label, False, run.figures) for run in runs]
     rows += [(one.model, True, {name: Value(value) for name, value in one.figures.items()}) for one in papers]
@@ -144,7 +144,7 @@ def _leaderboard(prefix: str, runs: Sequence[_Run], papers: Sequence[PublishedMo
     identity = f"{prefix}-leaderboard"
     table = Table(
         id=identity,
-        title="Leaderboard: accuracy on true and on false paths, and path F1, %",
+        title="Leaderboard: average path F1, and accuracy on true and on false paths, %",
         columns=("model", *names),
         rows=tuple((name, *(figures.get(column) for column in names)) for name, _, figures in rows),
         published=frozenset(number for number, row in enumerate(rows) if row[1]),

@@ -23,6 +23,7 @@ import markupsafe
 from PIL import Image
 
 from condchain_tasks.data.errors import DataError
+from condchain_tasks.data.files import write_aside
 from condchain_tasks.data.images import check_image
 from condchain_tasks.report.charts import draw
 from condchain_tasks.report.model import Cell, Chart, Item, Report, Section, Table, Value
@@ -57,8 +58,7 @@ def write_page(report: Report, path: Path, with_images: bool = False) -> None:
         OSError: The file cannot be written.
         ValueError: A chart's table is not in its section.
     """
-    with path.open("w", encoding="utf-8", errors="replace", newline="\n") as file:
-        file.writelines(_pieces(report, with_images))
+    write_aside(path, _pieces(report, with_images), errors="replace", newline="\n")
 
 
 def render_page(report: Report, with_images: bool = False) -> str:

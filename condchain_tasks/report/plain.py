@@ -6,6 +6,7 @@ Texts are escaped for each format: a model's name or a file's path is never mark
 from __future__ import annotations
 
 import csv
+import io
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +14,7 @@ from itertools import chain
 from pathlib import Path
 
 from condchain_tasks.data.errors import DataError
+from condchain_tasks.data.files import write_aside
 from condchain_tasks.report.model import Cell, Problem, Report, Section, Table, Value
 
 NOTHING = "–"
@@ -22,8 +24,11 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}")
 _PROBLEMS = "problems"
 _FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]")
 _PUBLISHED = "published"
+_MAX_HEADER = 100_000
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+!|~$<>&])")
+_AUTOLINK = re.compile(r"(?=://)|(?<=www)(?=\.)", re.IGNORECASE)
+"""Where a backslash keeps GitHub from making a link."""
 _LATEX = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -115,7 +120,8 @@ def to_csv(report: Report, folder: Path) -> list[Path]:
 
     Args:
         report: What to write.
-        folder: Made if it does not exist; files of the same names are replaced.
+        folder: Made if it does not exist; files of the same names are replaced, and tables of an earlier report that
+            this one does not have are removed.
 
     Returns:
         The files.
@@ -135,7 +141,11 @@ def to_csv(report: Report, folder: Path) -> list[Path]:
         taken.add(table.id.lower())
     folder.mkdir(parents=True, exist_ok=True)
     files = {_PROBLEMS: _csv_problems(report.problems)} | {table.id: _csv_rows(table) for table in tables}
-    return [_write_csv(folder / f"{name}.csv", rows) for name, rows in files.items()]
+    written = [_write_csv(folder / f"{name}.csv", rows) for name, rows in files.items()]
+    for other in set(folder.glob("*.csv")) - set(written):
+        if _is_table(other):
+            other.unlink()
+    return written
 
 
 def to_latex(report: Report) -> str:
@@ -191,7 +201,7 @@ def _notes(table: Table) -> list[str]:
 
 
 def _markdown(text: str) -> str:
-    return _MARKDOWN.sub(r"\\\1", one_line(text))
+    return _AUTOLINK.sub(r"\\", _MARKDOWN.sub(r"\\\1", one_line(text)))
 
 
 def _markdown_health(problems: Sequence[Problem]) -> list[str]:
@@ -247,9 +257,16 @@ def _csv_cell(cell: str | float | tuple[str, ...] | None) -> str:
 
 
 def _write_csv(path: Path, rows: Iterator[Sequence[str]]) -> Path:
-    with path.open("w", encoding="utf-8-sig", errors="replace", newline="") as file:
-        csv.writer(file).writerows(rows)
+    text = io.StringIO()
+    csv.writer(text, quoting=csv.QUOTE_ALL).writerows(rows)  # whatever separator a spreadsheet expects
+    write_aside(path, text.getvalue(), encoding="utf-8-sig", errors="replace", newline="")
     return path
+
+
+def _is_table(path: Path) -> bool:
+    """Whether a file is one that a report wrote for a table."""
+    with path.open(encoding="utf-8-sig", errors="replace") as file:
+        return file.readline(_MAX_HEADER).rstrip("\n").endswith(f'"{_PUBLISHED}"')
 
 
 def _latex(text: str) -> str:

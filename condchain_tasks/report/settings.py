@@ -48,6 +48,7 @@ _OPERATION = frozenset(
 )
 _SECRET = re.compile(r"(?i)(api_?key|token|secret|password)$")
 _SEEDS = ("random_seed", "numpy_seed", "torch_seed", "fewshot_seed")
+_DEFAULT_SEEDS = [0, 1234, 1234, 1234]  # lmms-eval's
 _UNKNOWN = "unknown"
 _MAX_NAME = 300
 _MAX_FIGURE = 1e9
@@ -167,7 +168,7 @@ class Results:
             judge=judge.model if judge else "",
             generation=_json(self.generation(task)),
             version=metadata.condchain_tasks,
-            harness="" if _UNKNOWN in self._value.lmms_eval_version else self._value.lmms_eval_version,
+            harness=metadata.lmms_eval if _UNKNOWN in self._value.lmms_eval_version else self._value.lmms_eval_version,
             arguments=_json(self._arguments()),
             judge_prompts=_joined(metadata.judge_prompts),
         )
@@ -210,7 +211,7 @@ class Results:
         seeds = [config.model_dump()[name] for name in _SEEDS]
         return kept | {
             "--model": config.model,
-            "--seed": seeds[0] if len(set(seeds)) == 1 else ",".join(map(str, seeds)),
+            "--seed": seeds[0] if len(set(seeds)) == 1 else "default" if seeds == _DEFAULT_SEEDS else str(seeds),
             "--system_instruction": self._value.system_instruction_sha or "",
         }
 
@@ -238,6 +239,7 @@ class _Data(_Part):
 
 class _Metadata(_Part):
     condchain_tasks: str = ""
+    lmms_eval: str = ""
     prompt: _Prompt | None = None
     prompts: list[_Prompt] = []
     judge: _Judge | None = None

@@ -8,12 +8,16 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from itertools import islice
 from pathlib import Path
 from typing import Any
+
+from filelock import FileLock
 
 from condchain_tasks import __version__
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.data.fields import shown
+from condchain_tasks.data.files import beside
 from condchain_tasks.report.runs import SampleFile, read_results, read_samples, sample_files
 
 Metrics = dict[str, dict[str, float | int | None]]
@@ -23,11 +27,20 @@ MANIFEST_SUFFIX = ".manifest.json"
 """Behind the submission's file name, for its manifest."""
 
 _MINI = "_mini"
-_SAME = ("model", "model_args", "gen_kwargs", "random_seed", "numpy_seed", "torch_seed")
+_SAME = ("model", "model_args", "gen_kwargs", "random_seed", "numpy_seed", "torch_seed", "fewshot_seed")
+_SAME_RESULTS = (
+    "model_name",
+    "lmms_eval_version",
+    "system_instruction",
+    "system_instruction_sha",
+    "chat_template",
+    "chat_template_sha",
+)
 _SETTINGS = ("model_backend", "gen_kwargs", "batch_size", "limit", "offset", "random_seed", "numpy_seed", "torch_seed")
 _TRACKED = ("system_instruction_sha", "chat_template_sha")
 _ROUNDING = 1e-7  # of sums in another order; per cent
 _MAX_LISTED = 5
+_MAX_SAMPLES = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -73,12 +86,27 @@ class TaskLog:
     @property
     def metadata(self) -> Mapping[str, Any]:
         """What the task says of its prompts, its data, its judge and its version."""
-        return _mapping(_mapping(_mapping(self.results.get("configs")).get(self.file.task)).get("metadata"))
+        return _mapping(self._task.get("metadata"))
+
+    @property
+    def generation(self) -> Mapping[str, Any]:
+        """The task's generation settings."""
+        return _mapping(self._task.get("generation_kwargs"))
+
+    @property
+    def _task(self) -> Mapping[str, Any]:
+        return _mapping(_mapping(self.results.get("configs")).get(self.file.task))
 
     @property
     def config(self) -> Mapping[str, Any]:
         """What the run was called with."""
         return _mapping(self.results.get("config"))
+
+    @property
+    def size(self) -> int | None:
+        """How many samples the whole task has; None if the results do not say."""
+        size = _mapping(_mapping(self.results.get("n-samples")).get(self.file.task)).get("original")
+        return size if type(size) is int and 0 <= size <= _MAX_SAMPLES else None
 
     @property
     def gaps(self) -> list[str]:
@@ -88,11 +116,13 @@ class TaskLog:
             found.append(
                 f"{self.file.task} ran with --limit {self.config.get('limit')} --offset {self.config.get('offset')}."
             )
-        whole = _mapping(_mapping(self.results.get("n-samples")).get(self.file.task)).get("original")
-        if not isinstance(whole, int):
+        if self.size is None:
             found.append(f"{self.file.results} does not say how many samples {self.file.task} has.")
-        elif absent := sorted(set(range(whole)) - self.samples.keys()):
-            found.append(f"{self.file.task} has {whole:,} samples; {listed(absent, 'doc_id')} missing.")
+        elif absent := self.size - len(self.samples):
+            some = (doc_id for doc_id in range(self.size) if doc_id not in self.samples)
+            found.append(f"{self.file.task} has {self.size:,} samples; {listed(some, absent, 'doc_id')} missing.")
+        if not self.samples:
+            found.append(f"{self.file.path} has no samples.")
         return found
 
     def place(self, doc_id: int) -> str:
@@ -100,11 +130,17 @@ class TaskLog:
         return f"{self.file.path}, doc_id {doc_id}"
 
 
-def listed(values: Sequence[object], what: str) -> str:
-    """The first few of many, and how many there are: "12 chains (a, b, c, ...) are"."""
-    few = ", ".join(shown(value).strip("'") for value in values[:_MAX_LISTED])
-    more = ", ..." if len(values) > _MAX_LISTED else ""
-    return f"{len(values):,} of {what} ({few}{more}) are"
+def listed(values: Iterable[object], n: int, what: str) -> str:
+    """The first few of many, and how many there are: "12 of the chains (a, b, c, ...) are".
+
+    Args:
+        values: All of them; the first few are taken.
+        n: How many there are.
+        what: What they are.
+    """
+    few = ", ".join(shown(value).strip("'") for value in islice(values, _MAX_LISTED))
+    more = ", ..." if n > _MAX_LISTED else ""
+    return f"{n:,} of {what} ({few}{more}) are"
 
 
 def newest_logs(run: Path, tasks: re.Pattern[str]) -> list[TaskLog]:
@@ -120,7 +156,8 @@ def newest_logs(run: Path, tasks: re.Pattern[str]) -> list[TaskLog]:
         One entry for each task, in the order of their names.
 
     Raises:
-        DataError: There are none, a log or its results cannot be read, or they are of different models or settings.
+        DataError: There are none, a log or its results cannot be read or contradict each other, or they are of
+            different models, versions or settings.
     """
     files = [file for file in sample_files(run) if tasks.fullmatch(file.task)]
     if not files:
@@ -130,6 +167,8 @@ def newest_logs(run: Path, tasks: re.Pattern[str]) -> list[TaskLog]:
     results = {file.results: read_results(file.results) for file in files}
     _check_one_model(run, files, results)
     logs = [TaskLog(file, results[file.results], _by_doc_id(file)) for _, file in sorted(newest.items())]
+    for log in logs:
+        _check_size(log)
     _check_same_settings(logs)
     return logs
 
@@ -147,7 +186,10 @@ def write_submission(
     incomplete: bool,
     fields: Mapping[str, str] | None = None,
 ) -> Submission:
-    """Writes a submission and its manifest, each aside and then renamed.
+    """Writes a submission and its manifest, both aside and then renamed.
+
+    However many processes write one file at the same time, it and its manifest are by one of them. They wait for each
+    other at a lock file beside it, which stays there.
 
     Args:
         out: The file; one that is there is replaced. The manifest's name is this one and `MANIFEST_SUFFIX`.
@@ -165,8 +207,8 @@ def write_submission(
         What was written.
 
     Raises:
-        DataError: There are gaps and `incomplete` is not set, there is nothing to write, or the file's metrics are not
-            those of the run.
+        DataError: There are gaps and `incomplete` is not set, there is nothing to write, the file's metrics are not
+            those of the run, or `out` is no regular file.
         OSError: The file cannot be written.
     """
     if not items:
@@ -175,16 +217,18 @@ def write_submission(
         raise DataError(f"The run is incomplete: {' '.join(gaps)} A leaderboard takes whole runs.")
     if any(log.file.task.endswith(_MINI) for log in logs):
         remarks = ["It is of the embedded twin, whose figures do not belong on the benchmark's leaderboard."]
-    aside = out.with_name(f".{out.name}.part")
-    try:
-        aside.write_text(json.dumps(items, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
-        metrics = score(aside)
+    if out.is_symlink() or (out.exists() and not out.is_file()):
+        raise DataError(f"{out} is no regular file: a manifest can be put beside one alone.")
+    beside_it = out.with_name(out.name + MANIFEST_SUFFIX)
+    with beside(out) as file, beside(beside_it) as manifest:
+        _write(file, items)
+        metrics = score(file)
         if not gaps:
             _check_metrics(logs, metrics)
-        manifest = {
+        about = {
             "benchmark": benchmark,
             "file": out.name,
-            "sha256": hashlib.sha256(aside.read_bytes()).hexdigest(),
+            "sha256": _sha256(file),
             "created": datetime.now(timezone.utc).isoformat(timespec="seconds"),
             "complete": not gaps,
             "gaps": list(gaps),
@@ -194,13 +238,14 @@ def write_submission(
             **_origin(logs),
             **({"fields": dict(fields)} if fields else {}),
         }
-        _write(
-            out.with_name(out.name + MANIFEST_SUFFIX), json.dumps(manifest, indent=2, ensure_ascii=False, default=str)
-        )
-        aside.replace(out)
-    finally:
-        aside.unlink(missing_ok=True)
-    return Submission(out, out.with_name(out.name + MANIFEST_SUFFIX), len(items), metrics, tuple(gaps), tuple(remarks))
+        try:
+            _write(manifest, about)
+        except RecursionError as error:
+            raise DataError(f"{logs[0].file.results}: its settings are nested too deeply.") from error
+        with FileLock(out.with_name(f".{out.name}.lock")):
+            file.replace(out)
+            manifest.replace(beside_it)
+    return Submission(out, beside_it, len(items), metrics, tuple(gaps), tuple(remarks))
 
 
 def read_items(file: Path) -> list[dict[str, Any]]:
@@ -257,23 +302,57 @@ def _check_one_model(run: Path, files: Iterable[SampleFile], results: Mapping[Pa
         raise DataError(f"{run} holds runs of {len(models)} models: {names}. Name the folder of one.")
 
 
+def _check_size(log: TaskLog) -> None:
+    last = max(log.samples, default=-1)
+    if log.size is not None and last >= log.size:
+        raise DataError(
+            f"{log.place(last)}: {log.file.results} says that {log.file.task} has {log.size:,} samples. Do the two "
+            "belong together?"
+        )
+
+
 def _check_same_settings(logs: Sequence[TaskLog]) -> None:
-    first: dict[str, tuple[str, TaskLog]] = {}
+    first: dict[str, tuple[object, TaskLog]] = {}
     for log in logs:
-        prompts = [log.metadata.get("prompt"), *_list(log.metadata.get("prompts"))]
-        data, judge = _mapping(log.metadata.get("data")), log.metadata.get("judge")
-        values = {name: log.config.get(name) for name in _SAME}
-        values |= {"system_instruction": log.results.get("system_instruction")}
-        values |= {"data's source": data.get("source"), "data's revision": data.get("revision")}
-        values |= {f"prompt {p.get('name')}": p.get("sha256") for p in prompts if isinstance(p, dict)}
-        values |= {"judge": _mapping(judge).get("model")}
-        for name, value in values.items():
-            text, other = first.setdefault(name, (repr(value), log))
-            if text != repr(value):
+        for name, value in _settings(log).items():
+            before, other = first.setdefault(name, (value, log))
+            if not _is_same(before, value):
                 raise DataError(
-                    f"{other.file.path} and {log.file.path} differ in their {name}: {text[:80]} and {shown(value)}. "
-                    "One submission has one of each: name a folder that holds one run."
+                    f"{other.file.path} and {log.file.path} differ in their {shown(name)[1:-1]}: "
+                    f"{shown(before)} and {shown(value)}. One submission has one of each: name a folder that holds "
+                    "one run."
                 )
+
+
+def _settings(log: TaskLog) -> dict[str, object]:
+    """By name, what is the same for all tasks of one run; prompts that only some tasks have stand in those alone."""
+    data, judge = _mapping(log.metadata.get("data")), _mapping(log.metadata.get("judge"))
+    prompts = [log.metadata.get("prompt"), *_list(log.metadata.get("prompts"))]
+    return {
+        **{name: log.config.get(name) for name in _SAME},
+        **{name: log.results.get(name) for name in _SAME_RESULTS},
+        "condchain_tasks version": log.metadata.get("condchain_tasks"),
+        "lmms_eval version": log.metadata.get("lmms_eval"),
+        "data's source": data.get("source"),
+        "data's revision": data.get("revision"),
+        "generation settings": sorted(log.generation),
+        **{f"generation setting {name}": value for name, value in log.generation.items()},
+        **{f"prompt {p.get('name')}": p.get("sha256") for p in prompts if isinstance(p, dict)},
+        "judge": judge.get("model"),
+        "judge's settings": {name: value for name, value in judge.items() if name not in ("model", "prompts")},
+        **{
+            f"judge's prompt {p.get('name')}": p.get("sha256")
+            for p in _list(judge.get("prompts"))
+            if isinstance(p, dict)
+        },
+    }
+
+
+def _is_same(one: object, other: object) -> bool:
+    try:
+        return one == other
+    except RecursionError:  # nobody's settings are nested that deeply
+        return False
 
 
 def _check_metrics(logs: Iterable[TaskLog], metrics: Metrics) -> None:
@@ -283,13 +362,20 @@ def _check_metrics(logs: Iterable[TaskLog], metrics: Metrics) -> None:
             key.partition(",")[0]: value
             for key, value in _mapping(_mapping(log.results.get("results")).get(log.file.task)).items()
         }
-        for name, value in metrics.get(log.task, {}).items():
+        if log.task not in metrics:
+            raise DataError(f"{log.file.path} has samples, and none of {log.task} would be in the file.")
+        for name, value in metrics[log.task].items():
             other = own.get(name)
-            if isinstance(value, float) and isinstance(other, float) and abs(value - other) > _ROUNDING:
+            if isinstance(value, float) and isinstance(other, int | float) and not _is_near(value, other):
                 raise DataError(
-                    f"{log.file.path} gives a {name} of {value:.6f}, and {log.file.results} says {other:.6f}. Do the "
-                    "two belong together?"
+                    f"{log.file.path} gives a {name} of {value:.6f}, and {log.file.results} says {shown(other)}. Do "
+                    "the two belong together?"
                 )
+
+
+def _is_near(value: float, other: float) -> bool:
+    # Compared, not subtracted: a JSON number may be larger than any float, or no number.
+    return value - _ROUNDING <= other <= value + _ROUNDING
 
 
 def _origin(logs: Sequence[TaskLog]) -> dict[str, Any]:
@@ -299,7 +385,8 @@ def _origin(logs: Sequence[TaskLog]) -> dict[str, Any]:
         "model": {"backend": config.get("model"), "args": config.get("model_args"), "name": results.get("model_name")},
         "settings": {name: config.get(name) for name in _SETTINGS} | {name: results.get(name) for name in _TRACKED},
         "versions": {
-            "lmms_eval": results.get("lmms_eval_version"),
+            "lmms_eval": logs[0].metadata.get("lmms_eval"),
+            "lmms_eval_commit": results.get("lmms_eval_version"),
             "condchain_tasks": logs[0].metadata.get("condchain_tasks"),
             "condchain_tasks_of_submission": __version__,
         },
@@ -326,13 +413,10 @@ def _sha256(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _write(path: Path, text: str) -> None:
-    aside = path.with_name(f".{path.name}.part")
-    try:
-        aside.write_text(text + "\n", encoding="utf-8")
-        aside.replace(path)
-    finally:
-        aside.unlink(missing_ok=True)
+def _write(path: Path, value: object) -> None:
+    # Half a character, which JSON can say and UTF-8 cannot, is written as JSON says it.
+    with path.open("x", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+        file.write(json.dumps(value, indent=1, ensure_ascii=False, default=str) + "\n")
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

@@ -10,8 +10,9 @@ from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
+from condchain_tasks.data.ccrv_tasks import Subset
 from condchain_tasks.data.errors import DataError
-from condchain_tasks.data.fields import faults_of
+from condchain_tasks.data.fields import faults_of, shown
 from condchain_tasks.report.runs import reply_of
 from condchain_tasks.report.submit import (
     Metrics,
@@ -25,7 +26,7 @@ from condchain_tasks.report.submit import (
     write_submission,
 )
 from condchain_tasks.scorers.ccrv import dcr
-from condchain_tasks.scorers.ccrv_tables import BASELINE, DIMENSIONS, SETTINGS, Item, tabulate
+from condchain_tasks.scorers.ccrv_tables import BASELINE, DIMENSIONS, SETTINGS, Item, Row, tabulate
 from condchain_tasks.tasks.ccrv.samples import record_of
 
 OFFICIAL_ITEMS = 4_000
@@ -53,9 +54,8 @@ FIELDS = {
 
 _NAMES = {"X1": "X1_discovery", "X2": "X2_prediction", "X3": "X3_diagnosis", "X4": "X4_intervention"}
 _CODES = {name: code for code, name in _NAMES.items()}
-_CELLS = frozenset(f"{ALL}_{x}_{y}".lower() for x in DIMENSIONS for y in SETTINGS)
+_CELLS = {(x, y): f"{ALL}_{x}_{y}".lower() for x in DIMENSIONS for y in SETTINGS}
 _TASKS = re.compile(r"ccrv(_x[1-4]_(base|y[1-4]))?(_mini)?")
-_STANDARD = "standard"
 _COLUMNS = ("n", "missing", "failed", "l1", "l2", "l3", "dcr", "csr", "csr_raw_pixel", "edcr", "cdi", "ecdi")
 
 Binary = Literal[0, 1]
@@ -105,8 +105,8 @@ def submit_ccrv(run: Path, out: Path, *, incomplete: bool = False) -> Submission
         incomplete: Whether to write it if items, replies or verdicts are missing.
 
     Returns:
-        What was written; its metrics have a row over all constrained items, named `ccrv`, and one for each X, each Y
-        and the baseline.
+        What was written; its metrics have a row over all constrained items, named `ccrv`, and one for each X, each Y,
+        the baseline and each cell.
 
     Raises:
         DataError: The run is incomplete, or cannot be read.
@@ -116,18 +116,19 @@ def submit_ccrv(run: Path, out: Path, *, incomplete: bool = False) -> Submission
     whole = [log for log in logs if log.task == ALL]
     logs = whole or logs
     gaps = []
-    if not whole and (absent := sorted(_CELLS - {log.task for log in logs})):
-        gaps.append(f"There is no run of ccrv, and {listed(absent, 'its 20 cells')} missing.")
-    items: dict[tuple[str, str], dict[str, Any]] = {}
+    if not whole and (absent := sorted(set(_CELLS.values()) - {log.task for log in logs})):
+        gaps.append(f"There is no run of ccrv, and {listed(absent, len(absent), 'its 20 cells')} missing.")
+    items: dict[tuple[str, str, int, str], dict[str, Any]] = {}
     for log in logs:
         records = {doc_id: _read(log, doc_id, sample) for doc_id, sample in sorted(log.samples.items())}
         gaps += [*log.gaps, *failed_gap(log.file.task, sum(record.failed for record in records.values()))]
         if unjudged := sum(bool(record.missing) for record in records.values()):
             gaps.append(f"{unjudged:,} items of {log.file.task} lack a verdict: `condchain judge` adds it.")
         for doc_id, record in records.items():
-            if (record.key, record.y) in items:
-                raise DataError(f"{log.place(doc_id)}: the item {record.key} {record.y} occurs twice.")
-            items[record.key, record.y] = _item(record, reply_of(log.samples[doc_id], log.place(doc_id)))
+            identity = (record.image_id, record.x, record.index, record.y)
+            if identity in items:
+                raise DataError(f"{log.place(doc_id)}: the item {shown(record.key)} {record.y} occurs twice.")
+            items[identity] = _item(record, reply_of(log.samples[doc_id], log.place(doc_id)))
     return write_submission(
         out,
         "CCRV-Bench",
@@ -135,7 +136,7 @@ def submit_ccrv(run: Path, out: Path, *, incomplete: bool = False) -> Submission
         list(items.values()),
         gaps=gaps,
         remarks=[] if gaps else [*unusual_size("items", len(items), OFFICIAL_ITEMS)],
-        counts={f"items_{y}": sum(key[1] == y for key in items) for y in SETTINGS},
+        counts={f"items_{y}": sum(identity[-1] == y for identity in items) for y in SETTINGS},
         score=ccrv_metrics,
         incomplete=incomplete,
         fields=FIELDS,
@@ -149,8 +150,9 @@ def ccrv_metrics(file: Path) -> Metrics:
         file: As `submit_ccrv` writes it.
 
     Returns:
-        The rows `ccrv` (all constrained items), X1 to X4 (constrained), base, and Y1 to Y4, as far as there are items,
-        with the columns of `scorers.ccrv_tables.Row` (per cent; drops in points).
+        The rows `ccrv` (all constrained items), X1 to X4 (constrained), base, Y1 to Y4, and the cells under their
+        tasks' names (`ccrv_x1_base`), as far as there are items; with the columns of `scorers.ccrv_tables.Row` (per
+        cent; drops in points).
 
     Raises:
         DataError: The file is no such file.
@@ -159,7 +161,11 @@ def ccrv_metrics(file: Path) -> Metrics:
         rows = tabulate([_to_item(entry) for entry in read_items(file)])
     except (KeyError, TypeError, ValueError) as error:
         raise DataError(f"{file} is no file of verdicts: {type(error).__name__} {error}.") from error
-    return {row.y or row.x or ALL: {c: getattr(row, c) for c in _COLUMNS} for row in rows if row.group != "cell"}
+    return {_name(row): {column: getattr(row, column) for column in _COLUMNS} for row in rows}
+
+
+def _name(row: Row) -> str:
+    return _CELLS[row.x, row.y] if row.group == "cell" else row.y or row.x or ALL
 
 
 def _read(log: TaskLog, doc_id: int, sample: Mapping[str, Any]) -> _Record:
@@ -167,8 +173,17 @@ def _read(log: TaskLog, doc_id: int, sample: Mapping[str, Any]) -> _Record:
         record = _RECORD.validate_python(record_of(sample) or {})
     except ValidationError as error:
         raise DataError(f"{next(faults_of(error, log.place(doc_id)))} Is it the log of a ccrv task?") from error
-    if record.setting != _STANDARD:
-        raise DataError(f"{log.place(doc_id)}, field setting: expected {_STANDARD}, found {record.setting!r}.")
+    subset = Subset.of(log.task)
+    for field, found, expected in (
+        ("x", record.x, subset.xs),
+        ("y", record.y, subset.ys),
+        ("setting", record.setting, (subset.setting,)),
+    ):
+        if found not in expected:
+            raise DataError(
+                f"{log.place(doc_id)}, field {field}: expected {' or '.join(expected)} in {log.task}, found "
+                f"{shown(found)}."
+            )
     if not re.fullmatch(r"\d{1,3}", record.key.rpartition("/")[2], re.ASCII):
         raise DataError(f"{log.place(doc_id)}, field key: expected image/dimension/index, found {record.key!r}.")
     return record

@@ -85,7 +85,7 @@ def submit_condchain(run: Path, out: Path, *, incomplete: bool = False) -> Submi
         chains, broken, failed = _chains(log)
         gaps += [*log.gaps, *failed_gap(log.file.task, failed)]
         if broken:
-            gaps.append(f"{listed(broken, f'the chains of {log.file.task}')} without one of their paths.")
+            gaps.append(f"{listed(broken, len(broken), f'the chains of {log.file.task}')} without one of their paths.")
         items += chains
         counts |= {f"{_domain(log)}_chains": len(chains), f"{_domain(log)}_failed": failed}
     sizes = ((f"{domain} chains", counts.get(f"{domain}_chains", 0), n) for domain, n in OFFICIAL_CHAINS.items())

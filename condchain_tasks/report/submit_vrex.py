@@ -13,7 +13,8 @@ from typing import Any, Literal
 from pydantic import TypeAdapter, ValidationError
 
 from condchain_tasks.data.errors import DataError
-from condchain_tasks.data.fields import faults_of
+from condchain_tasks.data.fields import faults_of, shown
+from condchain_tasks.data.vrex_tasks import Variant
 from condchain_tasks.report.submit import (
     Metrics,
     Submission,
@@ -66,6 +67,7 @@ class _Record:
     scenario: str
     mode: Literal["planning", "following", "direct"]
     set: Literal["standard", "hard"]
+    blind: bool
     steps: list[_Step]
     failed: bool
 
@@ -97,7 +99,7 @@ def submit_vrex(run: Path, out: Path, *, incomplete: bool = False) -> Submission
     items: list[dict[str, Any]] = []
     remarks: list[str] = []
     for log in logs:
-        records = [_read(log, doc_id, sample) for doc_id, sample in sorted(log.samples.items())]
+        records = _records(log)
         gaps += [*log.gaps, *failed_gap(log.file.task, sum(record.failed for record in records))]
         remarks += unusual_size(f"samples of {log.task}", len(records), OFFICIAL_SAMPLES)
         items += [_item(record) for record in records]
@@ -151,6 +153,24 @@ def _figures(items: Sequence[Mapping[str, Any]]) -> dict[str, float | int | None
         **{f"ability_{name}": one.value for name, one in abilities.categories.items()},
         "final_acc": finals.value,
     }
+
+
+def _records(log: TaskLog) -> list[_Record]:
+    """A log's records, in order; those of another task, or of one sample twice, are refused."""
+    variant = Variant.of(log.task)
+    records: dict[str, _Record] = {}
+    for doc_id, sample in sorted(log.samples.items()):
+        record = _read(log, doc_id, sample)
+        for field in ("mode", "set", "blind"):
+            found, expected = getattr(record, field), getattr(variant, field)
+            if found != expected:
+                raise DataError(
+                    f"{log.place(doc_id)}, field final_acc.{field}: expected {expected} in {log.task}, found {found}."
+                )
+        if record.id in records:
+            raise DataError(f"{log.place(doc_id)}: the sample {shown(record.id)} occurs twice.")
+        records[record.id] = record
+    return list(records.values())
 
 
 def _read(log: TaskLog, doc_id: int, sample: Mapping[str, Any]) -> _Record:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,18 +24,21 @@ AVERAGE = "average"
 _DIRECT, _PLANNING, _FOLLOWING = "direct", "planning", "following"
 _MODES = (_PLANNING, _FOLLOWING)
 _STANDARD, _HARD, _BLIND, _FORCED = "standard", "hard", "blind", "tf"
+_VARIANTS = {_STANDARD: "standard", _HARD: "8 options", _BLIND: "without the picture", _FORCED: "right history"}
 _WRONG = range(6)
 _STEPS = range(1, 7)
 _HEADLINE = f"{_FOLLOWING} accuracy"
 _TASK = re.compile(r"vrex_(planning|following|direct)(?:_(hard|blind|tf))?(?:_mini)?")
 _PAPER = "in the paper"
 _MINI = "The embedded twin is drawn by this package: its figures are not those of V-REX."
+_PLAIN_MEAN = "A plain mean over all samples that are counted, whatever their category."
 _NOTES = (
     "Planning: the model picks the next question, whose true answer it is told. Following: it answers the given "
     "questions. Ability is the share of right steps before the final question.",
-    "Averages are over the four categories, each with the same weight, whatever their numbers of samples; a category "
-    "that no sample is of is left out.",
-    "Intervals are 95 % bootstrap intervals over samples, within categories.",
+    "Figures are averages over the four categories, each with the same weight, whatever their numbers of samples; a "
+    "category that no sample is of is left out. Tables whose figures are plain means say so.",
+    "Intervals are 95 % bootstrap intervals over samples, each with all its steps; where a table says nothing else, as "
+    f"many of each category are drawn as there are. {intervals.WITHOUT}",
 )
 
 
@@ -63,7 +66,12 @@ class _Samples:
         step: The one step that was asked, from 1; 0 if the whole chain was.
         wrong_steps: Wrong steps before the final question; -1 if none were asked.
         score: 100 if the final question (teacher-forced: the step) was answered right, else 0.
+        lenient_score: The same by the lenient reading.
         ability: Per cent; not a number if only one step was asked.
+        lenient_ability: The same by the lenient reading; not a number either in logs that do not tell.
+        compliant: Of its replies, those that had the form that was asked for, per cent.
+        failed: 100 if a request failed, else 0.
+        no_answer: 100 if none failed and a reply names no option, else 0.
         chain: For each step of each chain, the number of the sample; the next two likewise.
         number: The step's number, from 1.
         right: 100 if the step is right, else 0.
@@ -75,7 +83,12 @@ class _Samples:
     step: NDArray[np.int64]
     wrong_steps: NDArray[np.int64]
     score: NDArray[np.float64]
+    lenient_score: NDArray[np.float64]
     ability: NDArray[np.float64]
+    lenient_ability: NDArray[np.float64]
+    compliant: NDArray[np.float64]
+    failed: NDArray[np.float64]
+    no_answer: NDArray[np.float64]
     chain: NDArray[np.int64]
     number: NDArray[np.int64]
     right: NDArray[np.float64]
@@ -99,11 +112,29 @@ class _Samples:
         """The mean of the scores after as many wrong steps as `_WRONG` says."""
         return [self._means["score", str(number)] for number in _WRONG]
 
+    @property
+    def readings(self) -> list[Value | None]:
+        """The figures of `_READINGS`; None for one that none of the samples has."""
+        figures = (self._means[key] for key in _READINGS)
+        return [figure if figure.n else None for figure in figures]
+
     @cached_property
     def _means(self) -> dict[Key, Value]:
-        columns: dict[Key, NDArray[np.float64]] = {}
+        fields = {
+            "ability": self.ability,
+            "lenient ability": self.lenient_ability,
+            "ability gained": self.lenient_ability - self.ability,
+            "score": self.score,
+            "lenient score": self.lenient_score,
+            "score gained": self.lenient_score - self.score,
+        }
+        columns: dict[Key, NDArray[np.float64]] = {
+            ("compliant",): self.compliant,
+            ("failed",): self.failed,
+            ("no answer",): self.no_answer,
+        }
         derived: dict[Key, estimates.Derived] = {}
-        for field, values in (("ability", self.ability), ("score", self.score)):
+        for field, values in fields.items():
             present = [name for name in CATEGORIES if (~np.isnan(values[self.category == name])).any()]
             for name in CATEGORIES:
                 columns[field, name] = np.where(self.category == name, values, np.nan)
@@ -130,10 +161,16 @@ class _Samples:
 
 @dataclass(frozen=True)
 class _Run:
-    """One label's samples, by variant ("standard", "hard", "blind", "tf") and mode."""
+    """What one label answered.
+
+    Attributes:
+        label: Its name.
+        is_partial: Whether it does not cover all of some task of the benchmark proper.
+        tasks: Its samples, by variant ("standard", which is the benchmark proper, "hard", "blind", "tf") and mode.
+    """
 
     label: str
-    model: str
+    is_partial: bool
     tasks: Mapping[tuple[str, str], _Samples]
 
     @cached_property
@@ -151,13 +188,16 @@ class _Run:
 def _runs(evaluations: Sequence[Evaluation]) -> list[_Run]:
     flags = estimates.flags_by_task(evaluations)
     found: dict[str, dict[tuple[str, str], _Samples]] = {}
+    proper = []
     for one in evaluations:
         if match := _TASK.fullmatch(one.task):
             tasks = found.setdefault(one.label, {})
             tasks[match[2] or _STANDARD, match[1]] = _samples(one, flags[one.task][one.label])
-    models = {one.label: one.model for one in evaluations}
-    runs = [_Run(label, models[label], tasks) for label, tasks in found.items()]
-    return sorted(runs, key=lambda run: (estimates.order(run.figures.get(_HEADLINE)), run.label))
+            if not match[2]:
+                proper.append(one)
+    partial = estimates.partial_labels(proper)
+    runs = [_Run(label, label in partial, tasks) for label, tasks in found.items()]
+    return sorted(runs, key=lambda run: (run.is_partial, estimates.order(run.figures.get(_HEADLINE)), run.label))
 
 
 def _samples(one: Evaluation, flags: tuple[str, ...]) -> _Samples:
@@ -170,7 +210,12 @@ def _samples(one: Evaluation, flags: tuple[str, ...]) -> _Samples:
         step=columns["step"],
         wrong_steps=columns["wrong_steps"],
         score=columns["score"],
+        lenient_score=columns["score_lenient"],
         ability=columns["ability"],
+        lenient_ability=columns["ability_lenient"],
+        compliant=columns["compliant"],
+        failed=100.0 * columns["failed"],
+        no_answer=100.0 * (columns["no_answer"] & ~columns["failed"]),
         chain=chain,
         number=np.arange(len(chain)) - starts[:-1][chain] + 1,
         right=100.0 * columns["step_right"],
@@ -192,6 +237,7 @@ def _section(runs: Sequence[_Run], members: Mapping[str, families.Member], mini:
         _by_step(prefix, runs),
         _hard(prefix, runs, official),
         _blind(prefix, runs, official),
+        _readings(prefix, runs),
         (families.differences(f"{prefix}-differences", "Differences, points", compared, shown), ()),
         (
             families.spread(
@@ -208,11 +254,11 @@ def _section(runs: Sequence[_Run], members: Mapping[str, families.Member], mini:
 
 def _leaderboard(prefix: str, runs: Sequence[_Run], official: bool) -> Drawn:
     columns = [f"{mode} ability" for mode in _MODES] + [f"{mode} accuracy" for mode in (_DIRECT, *_MODES)]
-    rows = [(run.label, False, run.figures) for run in runs]
-    rows = [row for row in rows if row[2]]
+    rows = [(run.label, False, run.figures) for run in runs if run.figures]
     if official and rows:
         rows += [(name, True, figures) for name, figures in _printed_main().items()]
-    rows.sort(key=lambda row: estimates.order(row[2].get(_HEADLINE)))
+    partial = {run.label for run in runs if run.is_partial}
+    rows.sort(key=lambda row: (not row[1] and row[0] in partial, estimates.order(row[2].get(_HEADLINE))))
     identity = f"{prefix}-leaderboard"
     table = Table(
         id=identity,
@@ -220,7 +266,8 @@ def _leaderboard(prefix: str, runs: Sequence[_Run], official: bool) -> Drawn:
         columns=("model", *columns, "following / planning"),
         rows=tuple((name, *(figures.get(c) for c in columns), _ratio(figures)) for name, _, figures in rows),
         published=frozenset(place for place, row in enumerate(rows) if row[1]),
-        notes=("Accuracy: on the final question asked alone (direct), after planning, and after following.",),
+        notes=("Accuracy: on the final question asked alone (direct), after planning, and after following.",)
+        + (("Partial runs come last.",) if partial else ()),
     )
     x, y = columns[:2]
     points = [(name, printed, figures[x], figures[y]) for name, printed, figures in rows if {x, y} <= figures.keys()]
@@ -277,10 +324,46 @@ def _accuracies(prefix: str, runs: Sequence[_Run], official: bool) -> Drawn:
 def _by_category(
     identity: str, title: str, rows: Sequence[tuple[Cell, ...]], paper: Sequence[tuple[Cell, ...]]
 ) -> Drawn:
-    columns = ("model", "mode", *CATEGORIES, AVERAGE)
-    series = [estimates.points(f"{row[0]}, {row[1]}", columns[2:], [_shown(cell) for cell in row[2:]]) for row in rows]
-    table = Table(identity, title, columns, (*rows, *paper), estimates.last(rows, paper))
-    return table, (Chart(f"{identity}-chart", title, "bar", tuple(series), "category", "%", identity),)
+    groups = (*CATEGORIES, AVERAGE)
+    table = Table(identity, title, ("model", "mode", *groups), (*rows, *paper), estimates.last(rows, paper))
+    return table, _charts(table, "bar", groups, "category", rows)
+
+
+def _charts(
+    table: Table,
+    kind: Literal["bar", "line"],
+    x: Collection[str | int],
+    x_title: str,
+    rows: Sequence[tuple[Cell, ...]],
+    paper: Sequence[tuple[Cell, ...]] = (),
+) -> tuple[Chart, ...]:
+    """A chart for each mode: with several of them in one, few runs would find room.
+
+    Args:
+        table: Its second column is the mode.
+        kind: The charts' form.
+        x: What the table's last columns stand for.
+        x_title: With the unit.
+        rows: Those of runs.
+        paper: Those that stand in print.
+    """
+    charts = []
+    for mode in (_DIRECT, *_MODES):
+        series = tuple(
+            estimates.points(
+                ", ".join(str(cell) for cell in (row[0], *row[2 : -len(x)])),
+                x,
+                [_shown(cell) for cell in row[-len(x) :]],
+                published=of is paper,
+            )
+            for of in (rows, paper)
+            for row in of
+            if row[1] == mode
+        )
+        if not all(one.published for one in series):
+            title = f"{table.title.removesuffix(', %')}, {mode}"
+            charts.append(Chart(f"{table.id}-{mode}", title, kind, series, x_title, "%", table.id))
+    return tuple(charts)
 
 
 # --- what planning and following are good for
@@ -348,7 +431,7 @@ def _recovery(prefix: str, runs: Sequence[_Run], official: bool) -> Drawn:
     ]
     identity, title = f"{prefix}-recovery", "Recovery: right final answers after at least one wrong step, %"
     series = [estimates.points(str(row[0]), _MODES, [_shown(cell) for cell in row[1:]]) for row in rows]
-    table = Table(identity, title, ("model", *_MODES), (*rows, *paper), estimates.last(rows, paper))
+    table = Table(identity, title, ("model", *_MODES), (*rows, *paper), estimates.last(rows, paper), (_PLAIN_MEAN,))
     return table, (Chart(f"{identity}-chart", title, "bar", tuple(series), "mode", "%", identity),)
 
 
@@ -363,49 +446,40 @@ def _by_wrong_steps(prefix: str, runs: Sequence[_Run], official: bool) -> Drawn:
     paper: list[tuple[Cell, ...]] = []
     if official and rows:
         paper = [("all models of the paper", _FOLLOWING, *(Value(curve[number]) for number in _WRONG))]
-    title = "Accuracy on the final question by the number of wrong steps before it, %"
-    return _curves(f"{prefix}-wrong-steps", title, "wrong steps", {n: f"{n} wrong" for n in _WRONG}, rows, paper)
+    identity = f"{prefix}-wrong-steps"
+    table = Table(
+        id=identity,
+        title="Accuracy on the final question by the number of wrong steps before it, %",
+        columns=("model", "mode", *(f"{number} wrong" for number in _WRONG)),
+        rows=(*rows, *paper),
+        published=estimates.last(rows, paper),
+        notes=(_PLAIN_MEAN,),
+    )
+    return table, _charts(table, "line", _WRONG, "wrong steps", rows, paper)
 
 
 def _by_step(prefix: str, runs: Sequence[_Run]) -> Drawn:
     """Steps of whole chains, beside the same steps with the right history."""
     rows: list[tuple[Cell, ...]] = [
-        (run.label, f"{mode}, {history} history", *samples.by_step)
+        (run.label, mode, f"{history} history", *samples.by_step)
         for run in runs
         for mode in _MODES
         for variant, history in ((_STANDARD, "own"), (_FORCED, "right"))
         if (samples := run.tasks.get((variant, mode)))
     ]
-    return _curves(
-        f"{prefix}-steps",
-        "Accuracy by step, %",
-        "step",
-        {n: f"step {n}" for n in _STEPS},
-        rows,
+    table = Table(
+        id=f"{prefix}-steps",
+        title="Accuracy by step, %",
+        columns=("model", "mode", "history", *(f"step {number}" for number in _STEPS)),
+        rows=tuple(rows),
         notes=(
+            "A plain mean over all steps of that number, whatever their category. Intervals are over samples of all "
+            "categories together.",
             "Late steps are those of long chains alone. The right history shows a step's own difficulty; with its own "
             "history a model carries its errors on.",
         ),
     )
-
-
-def _curves(
-    identity: str,
-    title: str,
-    x_title: str,
-    columns: Mapping[int, str],
-    rows: Sequence[tuple[Cell, ...]],
-    paper: Sequence[tuple[Cell, ...]] = (),
-    notes: tuple[str, ...] = (),
-) -> Drawn:
-    series = [
-        estimates.points(f"{row[0]}, {row[1]}", columns, [_shown(cell) for cell in row[2:]], printed)
-        for kept, printed in ((rows, False), (paper, True))
-        for row in kept
-    ]
-    named = ("model", "mode", *columns.values())
-    table = Table(identity, title, named, (*rows, *paper), estimates.last(rows, paper), notes)
-    return table, (Chart(f"{identity}-chart", title, "line", tuple(series), x_title, "%", identity),)
+    return table, _charts(table, "line", _STEPS, "step", rows)
 
 
 # --- variants
@@ -457,6 +531,48 @@ def _blind(prefix: str, runs: Sequence[_Run], official: bool) -> Drawn:
         columns=("model", "mode", *CATEGORIES, AVERAGE),
         rows=(*rows, *paper),
         published=estimates.last(rows, paper),
+    )
+    return table, ()
+
+
+# --- readings
+
+
+_READINGS: Mapping[Key, str] = {
+    ("score", AVERAGE): "accuracy",
+    ("lenient score", AVERAGE): "lenient accuracy",
+    ("score gained", AVERAGE): "accuracy, lenient - strict",
+    ("ability", AVERAGE): "ability",
+    ("lenient ability", AVERAGE): "lenient ability",
+    ("ability gained", AVERAGE): "ability, lenient - strict",
+    ("compliant",): "compliance",
+    ("failed",): "request failed",
+    ("no answer",): "no option named",
+}
+
+
+def _readings(prefix: str, runs: Sequence[_Run]) -> Drawn:
+    rows: list[tuple[Cell, ...]] = [
+        (run.label, mode, shown, *samples.readings)
+        for run in runs
+        for variant, shown in _VARIANTS.items()
+        for mode in (_DIRECT, *_MODES)
+        if (samples := run.tasks.get((variant, mode)))
+    ]
+    table = Table(
+        id=f"{prefix}-readings",
+        title="How replies were read, %",
+        columns=("model", "mode", "variant", *_READINGS.values()),
+        rows=tuple(rows),
+        notes=(
+            "Accuracy and ability are by the official (strict) rules, as everywhere else; the lenient reading takes a "
+            "choice as a person would. It may also find less: the official rules take the article a for option A.",
+            "Accuracy is on the final question; with the right history, on each step.",
+            "Compliance is the share of a sample's replies whose first line is a letter in parentheses and nothing "
+            "else; a step that was not reached has none.",
+            "The last two columns are shares of the samples: those with a failed request, and others with a reply in "
+            "which the official rules find no option. They and compliance are plain means, whatever the category.",
+        ),
     )
     return table, ()
 

@@ -32,13 +32,22 @@ MAX_CELLS = 10_000
 _MAX_PLAN_BYTES = 1_000_000
 _MAX_TEXT = 2_000
 _MAX_FAULTS = 10
+_MAX_NUMBER = 100
+"""Characters; Python refuses to print a whole number of more than some thousand digits."""
+
 _OWN_TASKS = re.compile(r"(condchain|ccrv|vrex)(_\w+)?")
 _CCRV_TAGS = re.compile(r"ccrv_(x[1-4]|base|y[1-4])(_mini)?")
 _SECRET = re.compile(
     r"(?:KEY|SECRET|PASSWORD|PASSWD|CREDENTIALS|(?:^|API_|AUTH_|ACCESS_|HF_|HUB_)TOKEN)$", re.IGNORECASE
 )
-_SETS_ITSELF = frozenset({"LMMS_CACHE_RUN_ID", "MASTER_ADDR", "MASTER_PORT"})
+_SETS_ITSELF = frozenset({"LMMS_CACHE_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "SLURM_NODEID"})
+# A shell that is told to export one of these fails, or goes on with a value of its own.
+_SHELL_SETS = re.compile(
+    r"BASH\w*|DIRSTACK|EPOCHREALTIME|EPOCHSECONDS|EUID|FUNCNAME|GROUPS|HISTCMD|LINENO|OPTIND|PIPESTATUS|PPID|RANDOM"
+    r"|SECONDS|SHELLOPTS|SHLVL|SRANDOM|UID|_"
+)
 _STRUCTURAL = frozenset(",\"'{}[]\\")
+_TAG = "tag:yaml.org,2002:"
 
 
 def _matching(pattern: str, what: str) -> AfterValidator:
@@ -75,15 +84,45 @@ def _literal(text: str) -> str:
     return _plain(text)
 
 
+def read_back(text: str) -> bool | float | str:
+    """What lmms-eval takes an argument's text for.
+
+    This is `lmms_eval.utils.handle_arg_string`, which would take seconds to import.
+
+    Raises:
+        ValueError: The text is of digits that are no whole number, such as "²", and lmms-eval fails.
+    """
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    if text.isnumeric():
+        return int(text)
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
 def _scalar_argument(value: object) -> object:
     """A value that lmms-eval reads back from `name=value,name=value` as it was."""
-    if isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
-        return value
-    if not isinstance(value, str) or not value.strip():
+    if isinstance(value, str):
+        if not value.strip():
+            raise complete(f"Expected text, a number, true or false, found {shown(value)}")
+        if _STRUCTURAL & set(value) or value != value.strip():
+            raise complete(f"Expected text without any of {' '.join(sorted(_STRUCTURAL))}, found {shown(value)}")
+        _plain(value)
+    elif not isinstance(value, bool | int) and not (isinstance(value, float) and math.isfinite(value)):
         raise complete(f"Expected text, a number, true or false, found {shown(value)}")
-    if _STRUCTURAL & set(value) or value != value.strip():
-        raise complete(f"Expected text without any of {' '.join(sorted(_STRUCTURAL))}, found {shown(value)}")
-    return _plain(value)
+    try:
+        back = read_back(str(value))
+    except ValueError as error:
+        raise complete(
+            f"Expected a value that lmms-eval can read, found {shown(value)}, which it takes for a number and fails"
+        ) from error
+    if back != value:
+        raise complete(
+            f"Expected a value that lmms-eval reads as it is, found {shown(value)}, which it reads as {shown(back)}"
+        )
+    return value
 
 
 def _argument(value: object) -> object:
@@ -131,8 +170,14 @@ def _no_secret(name: str) -> str:
         raise complete(
             f"Expected no keys in a plan, found {name}; export it in the shell from which the sweep is started"
         )
+    return name
+
+
+def _settable(name: str) -> str:
     if name in _SETS_ITSELF:
         raise complete(f"Expected a variable that the sweep does not set itself, found {name}")
+    if _SHELL_SETS.fullmatch(name):
+        raise complete(f"Expected a variable that the shell does not set itself, found {name}")
     return name
 
 
@@ -164,7 +209,10 @@ ArgumentName = Annotated[str, _matching(r"[A-Za-z_]\w{0,79}", "an argument's nam
 Arguments = dict[ArgumentName, Annotated[Any, AfterValidator(_argument)]]
 ScalarArguments = dict[ArgumentName, Annotated[Any, AfterValidator(_scalar_argument)]]
 VariableName = Annotated[
-    str, _matching(r"[A-Za-z_]\w{0,79}", "an environment variable's name"), AfterValidator(_no_secret)
+    str,
+    _matching(r"[A-Za-z_]\w{0,79}", "an environment variable's name"),
+    AfterValidator(_no_secret),
+    AfterValidator(_settable),
 ]
 VariableValue = Annotated[str, BeforeValidator(_variable), AfterValidator(_literal)]
 Environment = dict[VariableName, VariableValue]
@@ -192,6 +240,11 @@ class Launch(_Part):
     def gpus_per_machine(self) -> int:
         """See `gpus`."""
         return self.processes if self.gpus is None else self.gpus
+
+    @property
+    def shape(self) -> str:
+        """What tells one array script from another: machines, and on each of them processes and GPUs."""
+        return f"{self.machines}x{self.processes}_gpus{self.gpus_per_machine}"
 
 
 class Model(_Part):
@@ -292,9 +345,13 @@ class Plan(_Part):
         count = len(self.models) * len(self.tasks) * len(self.settings)
         if count > MAX_CELLS:
             raise complete(f"Expected at most {MAX_CELLS:,} cells, found {count:,}")
-        names = Counter(cell.name for cell in self.cells)
+        # They are folders, and some file systems do not tell case.
+        names = Counter(cell.name.lower() for cell in self.cells)
         if len(names) < count:
-            raise complete(f"Expected names that make cells' names differ, found {names.most_common(1)[0][0]} twice")
+            raise complete(
+                "Expected names that make cells' names differ by more than upper and lower case, "
+                f"found {names.most_common(1)[0][0]} twice"
+            )
         return self
 
     @cached_property
@@ -352,7 +409,7 @@ def read_plan(path: Path) -> Plan:
             raise DataError(f"{path} has more than {_MAX_PLAN_BYTES:,} bytes; that is no plan.")
         text = path.read_text(encoding="utf-8")
         _check_nodes(yaml.compose(text, Loader=yaml.SafeLoader), set())
-        value = yaml.safe_load(text)
+        value = yaml.load(text, Loader=_Loader)
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{path} cannot be read: {error}.") from error
     except yaml.MarkedYAMLError as error:
@@ -368,14 +425,31 @@ def read_plan(path: Path) -> Plan:
         raise DataError(" ".join(faults[:_MAX_FAULTS]) + more) from error
 
 
+class _Loader(yaml.SafeLoader):  # type: ignore[misc]  # PyYAML has no types
+    """Says where a value stands that does not fit its tag; PyYAML lets through whatever its conversion raises."""
+
+    def construct_object(self, node: Any, deep: bool = False) -> Any:
+        try:
+            return super().construct_object(node, deep)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            problem = f"{shown(node.value)} is no {node.tag.removeprefix(_TAG)}"
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from error
+
+
 def _check_nodes(node: Any, seen: set[int]) -> None:
-    """Refuses a key that stands twice, of which the last would win in silence, and what is repeated by reference."""
+    """Refuses what a plan has no use for.
+
+    That is a key that stands twice, of which the last would win in silence, a key that is no text, what is repeated by
+    reference, and numbers that are too long to be shown.
+    """
     if id(node) in seen:
         raise yaml.constructor.ConstructorError(None, None, "a plan has no aliases", node.start_mark)
     seen.add(id(node))
     if isinstance(node, yaml.MappingNode):
         keys: set[object] = set()
         for key, value in node.value:
+            if not isinstance(key, yaml.ScalarNode) or key.tag != f"{_TAG}str":
+                raise yaml.constructor.ConstructorError(None, None, "a key that is not text", key.start_mark)
             if key.value in keys:
                 raise yaml.constructor.ConstructorError(None, None, f"{key.value} stands twice", key.start_mark)
             keys.add(key.value)
@@ -383,6 +457,9 @@ def _check_nodes(node: Any, seen: set[int]) -> None:
     elif isinstance(node, yaml.SequenceNode):
         for value in node.value:
             _check_nodes(value, seen)
+    elif node is not None and node.tag in (f"{_TAG}int", f"{_TAG}float") and len(node.value) > _MAX_NUMBER:
+        problem = f"a number of more than {_MAX_NUMBER} characters"
+        raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
 
 
 def joined(arguments: Mapping[str, Any]) -> str:
@@ -392,8 +469,11 @@ def joined(arguments: Mapping[str, Any]) -> str:
 
 def shapes(plan: Plan) -> Iterator[tuple[Launch, list[Cell]]]:
     """Cells that run on the same machines, processes and GPUs, in the order in which each first occurs."""
-    for launch in dict.fromkeys(cell.model.launch for cell in plan.cells):
-        yield launch, [cell for cell in plan.cells if cell.model.launch == launch]
+    groups: dict[str, list[Cell]] = {}
+    for cell in plan.cells:
+        groups.setdefault(cell.model.launch.shape, []).append(cell)
+    for cells in groups.values():
+        yield cells[0].model.launch, cells
 
 
 def _shown(value: object) -> str:

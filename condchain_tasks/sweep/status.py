@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import time
@@ -11,14 +12,17 @@ from pathlib import Path
 from typing import Any, Literal
 
 from condchain_tasks.data.errors import DataError
-from condchain_tasks.report.runs import read_results
+from condchain_tasks.data.fields import shown
+from condchain_tasks.report.runs import read_results, results_files
 from condchain_tasks.sweep.plan import Plan
-from condchain_tasks.sweep.write import BUDGET_REACHED, CELLS, EXIT_CODE, LOG, NO_RESULTS
+from condchain_tasks.sweep.write import BUDGET_REACHED, CELLS, EXIT_CODE, LOCK, LOG, NO_RESULTS, STARTED
 
 State = Literal["done", "running", "failed", "missing"]
 
 FRESH_MINUTES = 15.0
-"""A cell whose log was written to within this time, and that has no exit code, is taken to be running."""
+"""A cell whose log was written to within this time, and that has no exit code, is taken to be running.
+
+It may run on another machine, and not every shared file system shows here what is locked there."""
 
 _TAIL_BYTES = 200_000
 _MAX_DETAIL = 300
@@ -40,10 +44,12 @@ class CellStatus:
         model: Its model's name in the plan.
         task: Its task.
         setting: Its setting's name in the plan.
-        state: "done": its results are there. "running": no exit code, and a fresh log. "failed": it has an exit code
-            other than 0, or stopped without one. "missing": it was never started.
-        detail: One line: of a failed cell why, by its exit code and the last error in its log; of one that is done
-            what is wrong with its results, if anything; else "".
+        state: "done": its results are there. "running": no exit code, and it holds its lock or has a fresh log.
+            "failed": it has an exit code other than 0, stopped without one, or left results that are damaged.
+            "missing": it was never started.
+        detail: One line that can be printed: of a failed cell why, by its exit code and the last error in its log, or
+            by what is wrong with its results; of one that is done what keeps its figures from being what they look
+            like, if anything; else "".
         results: The file of results of a cell that is done.
         log: Its log, there or not.
     """
@@ -77,7 +83,10 @@ def status(plan: Plan, out: Path, fresh_minutes: float = FRESH_MINUTES) -> list[
     rows = []
     for cell in plan.cells:
         folder = out / CELLS / cell.name
-        state, detail, results = _look(folder, fresh_minutes)
+        try:
+            state, detail, results = _look(folder, fresh_minutes)
+        except OSError as error:
+            state, detail, results = "failed", _clean(f"its files cannot be read: {error}"), None
         rows.append(
             CellStatus(cell.name, cell.model.name, cell.task, cell.setting.name, state, detail, results, folder / LOG)
         )
@@ -86,44 +95,65 @@ def status(plan: Plan, out: Path, fresh_minutes: float = FRESH_MINUTES) -> list[
 
 def _look(folder: Path, fresh_minutes: float) -> tuple[State, str, Path | None]:
     code = _exit_code(folder / EXIT_CODE)
-    results = max(folder.rglob("*_results.json"), key=lambda path: path.stat().st_mtime, default=None)
-    if code == 0 and results:
-        return _done(results)
+    results = max(results_files(folder), key=lambda path: _modified(path) or 0.0, default=None)
+    if code == 0:
+        state, detail, path = (
+            _ended(results) if results else ("failed", "its results are gone, or cannot be read", None)
+        )
+        # cell.sh goes by the exit code alone.
+        hint = f"; to have it run again, remove {folder / EXIT_CODE}" if state == "failed" else ""
+        return state, detail + hint, path
     if code == BUDGET_REACHED:
         return "failed", f"exit code {code}, {_SAID[code]}", None
     if code is not None:
         return "failed", _because(folder, f"exit code {code}" + (f", {_SAID[code]}" if code in _SAID else "")), None
-    written = _age(folder / LOG)
-    if written is None:
-        # Run by hand with lmms-eval's --config, it leaves nothing but its results.
-        return _done(results) if results else ("missing", "", None)
-    if written <= 60 * fresh_minutes:
+    if _is_held(folder / LOCK):
         return "running", "", None
-    return "failed", _because(folder, f"stopped {written / 3600:.1f} h ago without an exit code"), None
+    signs = [at for at in map(_modified, (folder / LOG, folder / STARTED)) if at is not None]
+    if not signs:
+        # Run by hand with lmms-eval's --config, it leaves nothing but its results.
+        return _ended(results) if results else ("missing", "", None)
+    age = max(0.0, time.time() - max(signs))
+    if age <= 60 * fresh_minutes:
+        return "running", "", None
+    return "failed", _because(folder, f"stopped {age / 3600:.1f} h ago without an exit code"), None
 
 
-def _done(path: Path) -> tuple[State, str, Path | None]:
+def _ended(path: Path) -> tuple[State, str, Path | None]:
+    """A cell that left results."""
     try:
         results = read_results(path)
+        if _mapping(results.get("usage")).get("budget_exceeded"):
+            return "failed", _SAID[BUDGET_REACHED], None
+        _check(results, path)
+        return "done", _clean("; ".join(_remarks(results))), path
     except DataError as error:
-        return "failed", str(error), None
+        return "failed", f"damaged results: {error}", None
+
+
+def _check(results: Mapping[str, Any], path: Path) -> None:
+    """Refuses results of no task, and such as have no samples beside them."""
+    for key in ("configs", "results"):
+        if not _mapping(results.get(key)):
+            raise DataError(f"{path}, field {key}: expected tasks, found {shown(results.get(key))}.")
     date = path.name.removesuffix("_results.json")
-    absent = [
-        task
-        for task in _mapping(results.get("configs"))
-        if not path.with_name(f"{date}_samples_{task}.jsonl").is_file()
-    ]
+    # Names from a file are looked for, and no path is made of them.
+    beside = {file.name for file in path.parent.iterdir() if file.is_file()}
+    absent = [task for task in results["configs"] if f"{date}_samples_{task}.jsonl" not in beside]
     if absent:
-        return "failed", f"there are no samples of {', '.join(absent)} beside {path}", None
-    return "done", "; ".join(_remarks(results))[:_MAX_DETAIL], path
+        raise DataError(f"there are no samples of {_clean(', '.join(absent))} beside {path}.")
 
 
 def _remarks(results: Mapping[str, Any]) -> Iterator[str]:
     """What keeps results from being what they look like."""
-    for task, figures in _mapping(results.get("results")).items():
+    for task, figures in results["results"].items():
         for metric, what in (("failed,none", "requests failed"), ("missing,none", "verdicts are missing")):
             share = _mapping(figures).get(metric)
-            if task in _mapping(results.get("configs")) and isinstance(share, int | float) and share > 0:
+            if task not in results["configs"] or not isinstance(share, int | float):
+                continue
+            if not 0 <= share <= 100:
+                raise DataError(f"{_clean(task)}, {metric}: expected a share from 0 to 100, found {shown(share)}.")
+            if share > 0:
                 yield f"{share:.1f} % of {task}: {what}"
 
 
@@ -141,8 +171,12 @@ def _last_error(log: Path) -> str:
     except OSError:
         return ""
     lines = [line.strip() for line in re.split(r"[\r\n]+", _ESCAPE.sub("", text)) if line.strip()]
-    found = next((line for line in reversed(lines) if _ERROR.search(line)), lines[-1] if lines else "")
-    return "".join(c if c.isprintable() else " " for c in found)[:_MAX_DETAIL]
+    return _clean(next((line for line in reversed(lines) if _ERROR.search(line)), lines[-1] if lines else ""))
+
+
+def _clean(text: str) -> str:
+    """The start of a text, without anything that would steer a terminal."""
+    return "".join(c if c.isprintable() else " " for c in _ESCAPE.sub("", text))[:_MAX_DETAIL]
 
 
 def _exit_code(path: Path) -> int | None:
@@ -153,10 +187,23 @@ def _exit_code(path: Path) -> int | None:
         return None
 
 
-def _age(path: Path) -> float | None:
-    """Seconds since a file was written to."""
+def _is_held(lock: Path) -> bool:
+    """Whether a cell's lock is held; False too where that cannot be told, as on some shared file systems."""
     try:
-        return max(0.0, time.time() - path.stat().st_mtime)
+        with lock.open("rb") as file:
+            # Shared, so that two who ask do not take each other for the cell.
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _modified(path: Path) -> float | None:
+    """When a file was written to, if it is there."""
+    try:
+        return path.stat().st_mtime
     except OSError:
         return None
 

@@ -21,12 +21,14 @@ CONFIG = "config.yaml"
 LAUNCH = "launch.sh"
 LOG = "log.txt"
 EXIT_CODE = "exit_code"
+STARTED = "started"
+LOCK = "lock"
 RESULTS = "results"
 CACHE = "cache"
-"""What is in a cell's folder: the configuration, what runs it, its log, its exit code, lmms-eval's results, and the
-replies that it keeps. No two cells share those: lmms-eval's cache tells replies apart by model, task, prompt and some
-generation settings, but not by seed, system instruction or server, and it reads the common file as if no other process
-wrote to it."""
+"""What is in a cell's folder: the configuration, what runs it, its log, its exit code, when it was last started, what
+it locks as long as it runs, lmms-eval's results, and the replies that it keeps. No two cells share those: lmms-eval's
+cache tells replies apart by model, task, prompt and some generation settings, but not by seed, system instruction or
+server, and it reads the common file as if no other process wrote to it."""
 
 NO_RESULTS = 70
 """Exit code of a cell that came to its end and left no results: lmms-eval exits with 0 after an error."""
@@ -62,7 +64,8 @@ def write_sweep(plan: Plan, out: Path) -> Written:
 
     Args:
         plan: The plan.
-        out: The folder; if it holds a sweep, its scripts and configurations are replaced, and what has run stays.
+        out: The folder; if it holds a sweep, its scripts and configurations are replaced, array scripts for machines
+            that the plan no longer asks for are removed, and what has run stays.
 
     Returns:
         The scripts.
@@ -86,9 +89,13 @@ def write_sweep(plan: Plan, out: Path) -> Written:
     _write(out / "run.sh", _render("run.sh.j2", out=out, cells=plan.cells))
     arrays = []
     for launch, cells in shapes(plan):
-        name = f"slurm_{launch.machines}x{launch.processes}_gpus{launch.gpus_per_machine}.sh"
-        _write(out / name, _render("slurm.sh.j2", out=out, name=name, plan=plan, launch=launch, cells=cells))
-        arrays.append(out / name)
+        script = out / f"slurm_{launch.shape}.sh"
+        values = {"out": out, "name": script.name, "marker": _marker(script)}
+        _write(script, _render("slurm.sh.j2", **values, plan=plan, launch=launch, cells=cells))
+        arrays.append(script)
+    for script in set(out.glob("slurm_*.sh")).difference(arrays):
+        if _is_generated(script):
+            script.unlink()
     return Written(len(plan.cells), out / "run.sh", tuple(arrays))
 
 
@@ -139,6 +146,18 @@ def _command(plan: Plan, launch: Launch, folder: Path) -> str:
         places = "--main_process_port 0"  # any that is free: cells may share a machine
     accelerate = shlex.join([plan.python, "-m", "accelerate.commands.launch", *options])
     return f"{accelerate} {places} {shlex.join(evaluation)}"
+
+
+def _marker(script: Path) -> str:
+    """A line that a copy under another name does not have for its own."""
+    return f"# Written by condchain sweep as {script.name}, which goes when the plan asks for other machines."
+
+
+def _is_generated(script: Path) -> bool:
+    if script.is_symlink() or not script.is_file():
+        return False
+    with script.open("rb") as file:
+        return _marker(script).encode() in file.read(1_000).splitlines()
 
 
 def _render(template: str, **values: Any) -> str:

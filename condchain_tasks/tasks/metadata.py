@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.metadata import version
 from typing import Any
 
 from condchain_tasks import __version__
@@ -33,4 +34,5 @@ def task_metadata(module: str, name: str, about: Callable[[str], dict[str, Any]]
         own = about(task)
     except ValueError as error:  # a PromptError or a DataError is one
         raise RunNotPossible(f"{task}: {error}") from error
-    return {"version": 1.0, "condchain_tasks": __version__, **own, "data": provenance(task)}
+    versions = {"version": 1.0, "condchain_tasks": __version__, "lmms_eval": version("lmms_eval")}
+    return {**versions, **own, "data": provenance(task)}
