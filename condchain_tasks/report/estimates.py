@@ -117,13 +117,14 @@ def estimate_all(
     with np.errstate(invalid="ignore"):
         means = (sums.sums.sum(axis=0) / counts)[np.newaxis]
     drawn = np.concatenate(list(resampled(sums))) if sums.clusters > 1 else means
+    equal = rounding(sums)
     found = {}
     for name, one in wanted.items():
         picked = [place[column] for column in one.columns]
         (figure,) = one.statistic(means[:, picked])
         clusters = sums.counts[:, picked].any(axis=1).sum()
         resamples = one.statistic(drawn[:, picked]) if clusters >= MIN_CLUSTERS else drawn[:0, 0]
-        low, high = _interval(resamples, rounding(sums))
+        low, high = _interval(resamples, equal)
         n = int(counts[picked].sum()) // one.times
         found[name] = Value(None if math.isnan(figure) else float(figure), low, high, n, flags)
     return found

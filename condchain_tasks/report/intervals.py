@@ -35,8 +35,8 @@ WITHOUT = (
 """What a reader of intervals must know."""
 
 _SEED = 20_260_301
-_BLOCK = 1_000  # resamples at a time: at most 8 MB of counts
-_CACHE_BYTES = 128_000_000
+_BLOCK = 1_000  # resamples at a time: at most 4 MB of counts
+_CACHE_BYTES = 320_000_000
 _MAX_EXACT = 13  # 2 ** 13 ways to exchange are fewer than the random ones
 
 Floats = NDArray[np.float64]
@@ -384,19 +384,19 @@ def resampled(sums: ClusterSums) -> Iterator[Floats]:
     for start in range(0, RESAMPLES, _BLOCK):
         total = np.zeros((_BLOCK, 2 * width))
         for part, counts in zip(slices, weights, strict=True):
-            total += counts[start : start + _BLOCK].astype(both.dtype) @ both[part]
+            total += counts[start : start + _BLOCK].astype(both.dtype, copy=False) @ both[part]
         with np.errstate(invalid="ignore"):
             yield total[:, :width] / total[:, width:]
 
 
 @cached(LRUCache(_CACHE_BYTES, getsizeof=lambda counts: counts.nbytes))
-def _counts(clusters: int, stratum: int) -> NDArray[np.uint8]:
-    """How often each of so many clusters is drawn, in each resample. A count above 255 does not happen.
+def _counts(clusters: int, stratum: int) -> NDArray[np.float32]:
+    """How often each of so many clusters is drawn, in each resample.
 
     Strata of the same size have different counts: they would vary together otherwise.
     """
     random = np.random.default_rng((_SEED, clusters, stratum))
-    counts = np.empty((RESAMPLES, clusters), dtype=np.uint8)
+    counts = np.empty((RESAMPLES, clusters), dtype=np.float32)
     offsets = clusters * np.arange(_BLOCK)[:, np.newaxis]
     for start in range(0, RESAMPLES, _BLOCK):
         drawn = random.integers(clusters, size=(_BLOCK, clusters)) + offsets
