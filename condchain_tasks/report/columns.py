@@ -164,7 +164,7 @@ def read_columns(path: Path, benchmark: str, max_tokens: int | None = None) -> C
             continue
         try:
             sample = parse(line, strict=True)
-            row = to_row(sample, max_tokens) | {"offset": offset}
+            row = to_row(sample, max_tokens)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False, include_context=False)[0]
             if first["type"] == "json_invalid":
@@ -182,6 +182,7 @@ def read_columns(path: Path, benchmark: str, max_tokens: int | None = None) -> C
             continue
         documents.add(document)
         keys.add(row["key"])
+        row["offset"] = offset
         build.add(row)
     return build.columns(faults.found())
 
@@ -369,8 +370,7 @@ def _condchain_row(line: _CondchainLine, max_tokens: int | None) -> _Row:
     return {
         **record,
         "key": f"{record['pair']}/{record['path']}",
-        "truncated": _is_truncated(line, max_tokens),
-        "measured": _is_measured(line, max_tokens),
+        **_length(line, max_tokens),
         "correct": record["score"],
         "correct_lenient": line["path_f1_lenient"]["score"],
         "pred": record["pred"][:_MAX_LABEL],
@@ -384,8 +384,7 @@ def _ccrv_row(line: _CcrvLine, max_tokens: int | None) -> _Row:
             "key": f"{record['key']}/{record['y']}",
             "failed": record["failed"],
             "no_answer": record["no_answer"],
-            "truncated": _is_truncated(line, max_tokens),
-            "measured": _is_measured(line, max_tokens),
+            **_length(line, max_tokens),
             "item": record["key"],
             "image": record["image"],
             "x": record["x"],
@@ -416,8 +415,7 @@ def _vrex_row(line: _VrexLine, max_tokens: int | None) -> _Row:
     return {
         **record,
         "key": f"{record['id']}/{record['step']}" if record["step"] else record["id"],
-        "truncated": asked == 1 and _is_truncated(line, max_tokens),
-        "measured": asked == 1 and _is_measured(line, max_tokens),
+        **_length(line, max_tokens if asked == 1 else None),
         "wrong_steps": -1 if record["wrong_steps"] is None else record["wrong_steps"],
         "ability": _or_nan(record["ability"]),
         "ability_lenient": _or_nan(record.get("ability_lenient")),
@@ -425,16 +423,13 @@ def _vrex_row(line: _VrexLine, max_tokens: int | None) -> _Row:
     }
 
 
-def _is_truncated(line: _Line, max_tokens: int | None) -> bool:
-    return max_tokens is not None and any(tokens >= max_tokens for tokens in _output_tokens(line))
-
-
-def _is_measured(line: _Line, max_tokens: int | None) -> bool:
-    return max_tokens is not None and bool(_output_tokens(line))
-
-
-def _output_tokens(line: _Line) -> list[int]:
-    return [tokens for one in line.get("token_counts") or () if one and (tokens := one.get("output_tokens"))]
+def _length(line: _Line, max_tokens: int | None) -> dict[str, bool]:
+    """The columns `truncated` and `measured`."""
+    if max_tokens is None:
+        return {"truncated": False, "measured": False}
+    counts = line.get("token_counts") or ()
+    tokens = [written for one in counts if one and (written := one.get("output_tokens"))]
+    return {"truncated": any(written >= max_tokens for written in tokens), "measured": bool(tokens)}
 
 
 def _or_nan(value: float | None) -> float:

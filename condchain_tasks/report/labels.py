@@ -147,16 +147,20 @@ def _label(model: str, one: Named, told: _Told | None) -> Label:
         return Label(model, model)
     if not one.settings.is_known:
         return Label(*2 * [f"{model} (settings unknown)"])
-    facets = {name: value for name, value in _facets(one, told).items() if name in told.settings}
+    facets = _telling(one, told)
     rest = {name: value for name, value in facets.items() if name not in _SEEDS}
     return Label(*(_with_facets(model, listed) for listed in (facets, rest)))
 
 
 def _identity(one: Named, told: _Told | None) -> str:
     """Six digits that stand for the model, and for all that tells its runs apart, at its whole length."""
-    known = told is not None and one.settings.is_known
-    facets = {name: v for name, v in _facets(one, told).items() if name in told.settings} if told and known else None
+    facets = _telling(one, told) if told and one.settings.is_known else None
     return hashlib.sha256(json.dumps([one.model, facets], sort_keys=True).encode()).hexdigest()[:6]
+
+
+def _telling(one: Named, told: _Told) -> dict[str, str]:
+    """What tells a run from its family, at its whole length."""
+    return {name: value for name, value in _facets(one, told).items() if name in told.settings}
 
 
 def _with_facets(model: str, facets: Mapping[str, str]) -> str:
