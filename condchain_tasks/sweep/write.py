@@ -12,6 +12,7 @@ import jinja2
 import yaml
 
 from condchain_tasks.data.errors import DataError
+from condchain_tasks.data.files import beside
 from condchain_tasks.sweep.plan import Cell, Launch, Plan, joined, shapes
 
 CELLS = "cells"
@@ -176,8 +177,8 @@ def _render(template: str, **values: Any) -> str:
 
 def _write(path: Path, text: str) -> None:
     # A shell reads its script as it goes: one that runs keeps the file that it was started with.
-    aside = path.with_name(f".{path.name}.part")
-    aside.write_text(text, encoding="utf-8")
-    if path.suffix == ".sh":
-        aside.chmod(0o755)
-    aside.replace(path)
+    with beside(path) as aside:
+        aside.write_text(text, encoding="utf-8")
+        if path.suffix == ".sh":
+            aside.chmod(0o755)
+        aside.replace(path)

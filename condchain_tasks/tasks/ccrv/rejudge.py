@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from condchain_tasks.data.errors import DataError
+from condchain_tasks.data.files import write_aside
 from condchain_tasks.judging.ccrv import asks
 from condchain_tasks.judging.verdicts import Answer, CsrVerdict, DcrVerdict
 from condchain_tasks.report.runs import (
@@ -135,9 +136,9 @@ def _rejudge_run(logs: Sequence[_Log], judge: dict[str, Any]) -> Judged:
         merged["configs"][log.file.task] = {**config, "metadata": {**config.get("metadata", {}), "judge": judge}}
     merged["judged"] = {"run": date, "tasks": sorted(texts)}
     for task, text in texts.items():
-        _write(folder / f"{new}_samples_{task}.jsonl", text)
+        write_aside(folder / f"{new}_samples_{task}.jsonl", text)
     results = folder / f"{new}_results.json"
-    _write(results, json.dumps(merged, indent=2, ensure_ascii=False))
+    write_aside(results, json.dumps(merged, indent=2, ensure_ascii=False))
     return Judged(results, merged, sum(len(log.lacking) for log in logs), missing)
 
 
@@ -204,9 +205,3 @@ def _aggregate(task: str, lines: list[dict[str, Any]]) -> dict[str, Any]:
     output.calculate_aggregate_metric()
     output.calculate_clt_aggregate_metric()
     return dict(output.agg_metrics)
-
-
-def _write(path: Path, text: str) -> None:
-    aside = path.with_name(f".{path.name}")
-    aside.write_text(text, encoding="utf-8")
-    aside.rename(path)
