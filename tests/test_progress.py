@@ -9,15 +9,18 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
 from condchain_tasks import progress as module
 from condchain_tasks.progress import progress, track
+from condchain_tasks.synth import causal, causal_verify, dataset, verify, vrex, vrex_verify
 
 WORK = """
 import sys, time
 from condchain_tasks.progress import progress, track
+from condchain_tasks.synth import causal, causal_verify, dataset, verify, vrex, vrex_verify
 for item in track(range(3), "Reading runs"):
     time.sleep({pause})
 print("done")
@@ -79,6 +82,7 @@ def test_work_within_work_adds_a_bar_to_the_display() -> None:
     code = """
 import time
 from condchain_tasks.progress import progress, track
+from condchain_tasks.synth import causal, causal_verify, dataset, verify, vrex, vrex_verify
 for outer in track("ab", "Folders"):
     for inner in track("xyz", "Files"):
         time.sleep(0.15)
@@ -159,3 +163,38 @@ def test_an_error_in_the_work_ends_the_display(capsys: pytest.CaptureFixture[str
     with pytest.raises(ZeroDivisionError), progress("Work", 1):
         raise ZeroDivisionError
     assert list(track("ab", "Later work")) == ["a", "b"]
+
+
+@pytest.fixture
+def shown(monkeypatch: pytest.MonkeyPatch) -> list[module.Progress]:
+    """Everything whose progress is shown from here on."""
+    found: list[module.Progress] = []
+
+    class Recorded(module.Progress):
+        def __init__(self, total: int | None) -> None:
+            super().__init__(total)
+            found.append(self)
+
+    monkeypatch.setattr(module, "Progress", Recorded)
+    return found
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_every_chain_that_is_drawn_advances_the_display(
+    tmp_path: Path, shown: list[module.Progress], workers: int
+) -> None:
+    dataset.write_dataset(tmp_path / "out", ["natural", "chart"], n=3, seed=1, workers=workers)
+    assert [(one.done, one.total) for one in shown] == [(6, 6)]
+
+
+def test_drawing_and_checking_scenes_and_chains_is_shown(tmp_path: Path, shown: list[module.Progress]) -> None:
+    dataset.write_dataset(tmp_path / "condchain", ["natural"], n=2, seed=1)
+    causal.write_dataset(tmp_path / "ccrv", n=2)
+    vrex.write_dataset(tmp_path / "vrex", n=4)
+    assert [(one.done, one.total) for one in shown] == [(2, 2), (2, 2), (4, 4), (4, 4)]  # vrex: made, then drawn
+
+    shown.clear()
+    verify.verify_dataset(tmp_path / "condchain")
+    causal_verify.verify_dataset(tmp_path / "ccrv")
+    vrex_verify.verify_dataset(tmp_path / "vrex")
+    assert [(one.done, one.total) for one in shown] == [(2, 2), (2, 2), (4, 4)]

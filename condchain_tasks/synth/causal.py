@@ -15,6 +15,7 @@ from pathlib import Path
 from random import Random
 
 from condchain_tasks.data.ccrv import BASELINE_FILE, CONSTRAINED_FILE, PICTURES
+from condchain_tasks.progress import track
 from condchain_tasks.synth import causal_records as records
 from condchain_tasks.synth.causal_art import draw
 from condchain_tasks.synth.causal_kinds import KINDS
@@ -60,7 +61,7 @@ def _write(root: Path, n: int, seed: int) -> list[SceneFacts]:
     (root / PICTURES).mkdir()
     (root / FACTS).parent.mkdir()
     scenes = []
-    for number in range(n):
+    for number in track(range(n), "Drawing scenes"):
         stream, image_id = f"ccrv/{seed}/{number}", str(_FIRST_IMAGE + number)
         scene = KINDS[_kind(seed, number)](Random(stream))
         scenes.append(records.scene_facts(scene, image_id, stream))

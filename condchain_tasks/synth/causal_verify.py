@@ -24,6 +24,7 @@ from condchain_tasks.data.prepared import check_inside
 from condchain_tasks.data.records import MAX_FILE_BYTES, read_entries
 from condchain_tasks.data.sources import Source
 from condchain_tasks.models.sim_ccrv import DENIAL, NOTHING_RIGHT
+from condchain_tasks.progress import track
 from condchain_tasks.scorers.ccrv import Check, check_grounding, check_minimalist, check_symbolization
 from condchain_tasks.synth import causal_questions as questions
 from condchain_tasks.synth import causal_records as records
@@ -71,7 +72,7 @@ def verify_dataset(root: Path) -> Report:
     rows = {(row.key, row.y): row for row in reading.rows}
     faults += _set_faults(facts, rows.keys(), files)
     known = [scene for scene in facts.scenes if scene.kind in KINDS]
-    for scene in known:
+    for scene in track(known, "Checking scenes"):
         drawn = KINDS[scene.kind](Random(scene.stream))
         found = list(_gaps(scene, drawn)) or [
             *_scene_faults(root, scene, drawn.drawing, files, facts.items),

@@ -11,6 +11,7 @@ from pathlib import Path
 import matplotlib
 from PIL import Image, ImageDraw, ImageFont
 
+from condchain_tasks.progress import track
 from condchain_tasks.synth import sidecar
 from condchain_tasks.synth.sidecar import ChainFacts
 
@@ -39,7 +40,7 @@ def write_contact_sheets(root: Path, domain: str) -> None:
     """
     folder = root / "contact_sheet"
     folder.mkdir(exist_ok=True)
-    for number, page in enumerate(_pages(_panels(root, domain)), 1):
+    for number, page in enumerate(_pages(track(_panels(root, domain), "Contact sheets")), 1):
         page.save(folder / f"{domain}_{number:03d}.png")
 
 

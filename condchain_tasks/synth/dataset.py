@@ -20,14 +20,17 @@ from dataclasses import asdict
 from itertools import cycle, islice
 from pathlib import Path
 from tempfile import TemporaryFile
+from typing import IO
 
 from condchain_tasks.data.condchain_source import DOMAINS
+from condchain_tasks.progress import Progress, progress
 from condchain_tasks.synth import contact_sheets, worker
 from condchain_tasks.synth.chains import ChainError, check_depth
 from condchain_tasks.synth.predicates import Complexity
 from condchain_tasks.synth.worker import Job, Made, make_share
 
 _POLL_SECONDS = 0.02
+_DRAWING = "Drawing chains"
 
 _ALONE = 30
 """Up to so many chains, starting processes takes longer than they save."""
@@ -72,7 +75,8 @@ def write_dataset(
     aside = out.with_name(f".{out.name}.{os.getpid()}")
     aside.mkdir(parents=True)
     try:
-        _write_lines(aside, job, make_share(aside, job, 0, 1) if workers == 1 else _run(aside, job, workers))
+        made = _alone(aside, job) if workers == 1 else _run(aside, job, workers)
+        _write_lines(aside, job, made)
         if contact_sheet:
             for domain in job.domains:
                 contact_sheets.write_contact_sheets(aside, domain)
@@ -109,6 +113,14 @@ def _write_lines(root: Path, job: Job, made: Iterator[Made]) -> None:
                 facts.write(one.facts + "\n")
 
 
+def _alone(root: Path, job: Job) -> Iterator[Made]:
+    """All chains in the job's order, made by this process."""
+    with progress(_DRAWING, len(job.domains) * job.n) as shown:
+        for made in make_share(root, job, 0, 1):
+            shown.advance()
+            yield made
+
+
 def _run(root: Path, job: Job, workers: int) -> Iterator[Made]:
     """All chains in the job's order, made by several processes that write into files, not to wait for a reader."""
     command = [sys.executable, "-m", "condchain_tasks.synth.worker", str(root), json.dumps(asdict(job))]
@@ -120,7 +132,8 @@ def _run(root: Path, job: Job, workers: int) -> Iterator[Made]:
             for share, file in enumerate(files):
                 arguments = [*command, str(share), str(workers)]
                 processes.append(subprocess.Popen(arguments, env=environment, stdout=file))
-            failed = _first_failure(processes)
+            with progress(_DRAWING, len(job.domains) * job.n) as shown:
+                failed = _first_failure(processes, files, shown)
         finally:
             for process in processes:
                 process.kill()
@@ -133,10 +146,18 @@ def _run(root: Path, job: Job, workers: int) -> Iterator[Made]:
             yield Made(**json.loads(file.readline()))
 
 
-def _first_failure(processes: Sequence[subprocess.Popen[bytes]]) -> int | None:
+def _first_failure(
+    processes: Sequence[subprocess.Popen[bytes]], files: Sequence[IO[str]], shown: Progress
+) -> int | None:
     """Waits until all have ended well, or for the first that has not, and gives its index."""
+    read = [0] * len(files)
     while True:
         statuses = [process.poll() for process in processes]
+        for index, file in enumerate(files):
+            # A process writes where the file stands for both; `pread` leaves it there.
+            while block := os.pread(file.fileno(), 1 << 20, read[index]):
+                read[index] += len(block)
+                shown.advance(block.count(b"\n"))
         for index, status in enumerate(statuses):
             if status:
                 return index

@@ -19,6 +19,7 @@ from pydantic import TypeAdapter, ValidationError
 from condchain_tasks import vpir
 from condchain_tasks.data.images import check_image
 from condchain_tasks.data.records import MAX_FILE_BYTES
+from condchain_tasks.progress import track
 from condchain_tasks.synth import chains, predicates, sidecar
 from condchain_tasks.synth.chains import Chain, Layer
 from condchain_tasks.synth.predicates import Node
@@ -101,7 +102,7 @@ def verify_dataset(root: Path) -> Report:
             if by_id[line.content.id] is not line
         ]
         seen: set[str] = set()
-        for line in records:
+        for line in track(records, "Checking chains"):
             record = line.content
             facts = by_id.get(record.id)
             if record.id in seen:

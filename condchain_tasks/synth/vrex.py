@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+from condchain_tasks.progress import track
 from condchain_tasks.synth import vrex_facts, vrex_sheets
 from condchain_tasks.synth.png import encode_png
 from condchain_tasks.synth.vrex_facts import Facts, facts_of
@@ -29,7 +30,7 @@ def make_samples(n: int, seed: int = 0) -> list[Sample]:
     """Makes chains without drawing their pictures; see `write_dataset`."""
     if n < 1:
         raise ValueError(f"n is {n}: expected at least 1 chain")
-    return [make_sample(number, seed) for number in range(n)]
+    return [make_sample(number, seed) for number in track(range(n), "Making chains")]
 
 
 def write_dataset(out: Path, n: int = 40, seed: int = 0, contact_sheet: bool = False) -> None:
@@ -71,7 +72,7 @@ def _write(root: Path, samples: Sequence[Sample]) -> None:
     _write_records(root / "data" / "planning_hard.jsonl", [sample.hard for sample in samples])
     facts = Facts({sample.id: facts_of(sample) for sample in samples})
     (root / "facts" / "vrex.json").write_bytes(vrex_facts.dump(facts))
-    for sample in samples:
+    for sample in track(samples, "Drawing scenes"):
         picture = KINDS[sample.scene.kind].draw(sample.scene)
         (root / "images" / f"{sample.id}.png").write_bytes(encode_png(np.asarray(picture)))
 

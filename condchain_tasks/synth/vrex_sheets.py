@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from condchain_tasks.progress import track
 from condchain_tasks.synth.png import encode_png
 from condchain_tasks.synth.vrex_pen import GREY, INK, WHITE, Sheet
 from condchain_tasks.synth.vrex_records import Json
@@ -37,7 +38,7 @@ def write_contact_sheets(root: Path) -> None:
     """
     folder = root / "contact_sheet"
     folder.mkdir(exist_ok=True)
-    panels = list(_panels(root))
+    panels = list(track(_panels(root), "Contact sheets"))
     for page, first in enumerate(range(0, len(panels), _ON_PAGE), 1):
         shown = panels[first : first + _ON_PAGE]
         sheet = Image.new("RGB", (_PANEL[0], _PANEL[1] * len(shown)), WHITE)

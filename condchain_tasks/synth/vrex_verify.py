@@ -18,6 +18,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.data.images import check_image
 from condchain_tasks.data.records import MAX_FILE_BYTES, read_entries
+from condchain_tasks.progress import track
 from condchain_tasks.synth import vrex_facts
 from condchain_tasks.synth.vrex_facts import SampleFacts
 from condchain_tasks.synth.vrex_kinds import KINDS
@@ -95,7 +96,7 @@ def verify_dataset(root: Path) -> Report:
     known = _facts(root, faults)
     planning, following, hard = (_lines(root, name, faults) for name in ("planning", "following", "planning_hard"))
     checked = steps = 0
-    for sample_id in dict.fromkeys((*planning, *following, *hard, *known)):
+    for sample_id in track(dict.fromkeys((*planning, *following, *hard, *known)), "Checking chains"):
         parts = {"data/planning.jsonl": planning, "data/following.jsonl": following, "data/planning_hard.jsonl": hard}
         missing = [name for name, lines in parts.items() if sample_id not in lines]
         missing += [_FACTS] * (sample_id not in known)

@@ -121,7 +121,7 @@ def main(root: str, job: str, share: str, shares: str) -> None:
     fields |= {"domains": tuple(fields["domains"]), "depth": tuple(fields["depth"])}
     try:
         for made in make_share(Path(root), Job(**fields), int(share), int(shares)):
-            print(json.dumps(asdict(made)))
+            print(json.dumps(asdict(made)), flush=True)
     except ChainError as error:
         print(json.dumps({"error": str(error)}))
         sys.exit(CHAIN_ERROR)
