@@ -105,7 +105,8 @@ def _empty(model: str, date: str, arguments: str) -> dict[str, Any]:
 def _metadata(task: str) -> dict[str, Any]:
     benchmark = task.partition("_")[0]
     said: dict[str, Any] = {"version": 1.0, "condchain_tasks": "0.1.0"}
-    said["data"] = {"source": "hub", "root": "/data", "revision": "main", "sha256": _sha(task), "remarks": {}}
+    name = task.replace("_chrono", "") if benchmark == "condchain" else benchmark + "_mini" * task.endswith("_mini")
+    said["data"] = {"source": "hub", "root": "/data", "revision": "main", "sha256": _sha(name), "remarks": {}}
     if benchmark == "condchain":
         return said | {"prompt": prompt("condchain_gui" if "_gui" in task else "condchain")}
     if benchmark == "ccrv":

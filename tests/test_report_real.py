@@ -110,7 +110,7 @@ def test_the_page_in_a_browser(page: Path) -> None:
         tab.on("request", lambda request: asked.append(request.url))
         tab.goto(page.as_uri())
         text = tab.inner_text("body")
-        for title in ("MM-CondChain, embedded twin", "CCRV-Bench, embedded twin", "V-REX, embedded twin"):
+        for title in ("MM-CondChain, synthetic data", "CCRV-Bench, synthetic data", "V-REX, synthetic data"):
             assert title in text
         tables = tab.locator("table")
         assert tables.count() > 20

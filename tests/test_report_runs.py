@@ -31,7 +31,8 @@ from report_runs import (
 )
 
 from condchain_tasks.data.errors import DataError
-from condchain_tasks.report import columns, evaluations, logs
+from condchain_tasks.report import columns, evaluations, logs, selection
+from condchain_tasks.report import runs as files
 from condchain_tasks.report.columns import COLUMNS
 from condchain_tasks.report.evaluations import Evaluation, Runs, flags, read_runs
 from condchain_tasks.report.health import examine
@@ -70,7 +71,7 @@ def test_condchain_columns(tmp_path: Path) -> None:
     write_run(tmp_path, "lab/model", TASK, condchain_lines("10-?"))
     runs = read_runs([tmp_path])
     one = only(runs)
-    assert (one.model, one.label, one.task, one.benchmark, one.mini) == (
+    assert (one.model, one.label, one.task, one.benchmark, one.synthetic) == (
         "lab/model",
         "lab/model",
         TASK,
@@ -153,7 +154,7 @@ def test_what_is_no_run_is_said(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "notes.txt").write_text("hello")
     runs = read_runs([tmp_path / "empty", tmp_path / "notes.txt", tmp_path / "gone"])
-    assert (runs.evaluations, runs.older) == ((), ())
+    assert (runs.evaluations, runs.passed_over) == ((), ())
     assert [one.severity for one in runs.problems] == ["error"] * 3
     assert "gone: Does not exist." in said(runs)
     assert said(runs).count("Is no run of lmms-eval") == 2
@@ -255,7 +256,7 @@ def test_a_document_that_is_there_twice_counts_once(tmp_path: Path) -> None:
 def test_lines_that_are_too_long_are_skipped_and_large_files_are_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(columns, "MAX_LINE_BYTES", 5_000)
+    monkeypatch.setattr(files, "MAX_LINE_BYTES", 5_000)
     monkeypatch.setattr(logs, "LARGE_BYTES", 10_000)
     lines = condchain_lines("1111")
     lines[1]["input"] = "x" * 23_000
@@ -326,7 +327,7 @@ def test_the_newest_run_counts_and_the_others_are_listed(tmp_path: Path) -> None
     write_run(tmp_path / "night2" / "deep" / "er", "lab/model", TASK, condchain_lines("1111"), date=LATER)
     runs = read_runs([tmp_path, tmp_path / "night1", old])
     assert (only(runs).label, only(runs).date, list(only(runs).columns["correct"])) == ("lab/model", LATER, [100] * 4)
-    (older,) = runs.older
+    (older,) = runs.passed_over
     assert (older.model, older.date, older.path) == ("lab/model", DATE, str(old))
     assert older.reason == "a newer run has the same settings"
 
@@ -346,7 +347,7 @@ def test_a_newer_partial_run_does_not_replace_a_whole_one(tmp_path: Path, how: s
     runs = read_runs([tmp_path])
     assert (only(runs).date, only(runs).n, only(runs).is_partial) == (DATE, 8, False)
     assert f"{log}: It is newer than {DATE}_samples_{TASK}.jsonl and not whole" in said(runs, "warning")
-    assert [one.reason for one in runs.older] == ["it is not whole, and an older run is"]
+    assert [one.reason for one in runs.passed_over] == ["it is not whole, and an older run is"]
 
 
 def test_of_partial_runs_the_one_with_the_most_samples_counts_and_is_marked(tmp_path: Path) -> None:
@@ -362,11 +363,11 @@ def test_the_embedded_twin_is_never_mixed_with_the_benchmark(tmp_path: Path) -> 
     write_run(tmp_path, "m", TASK, condchain_lines("1100"))
     write_run(tmp_path, "m", f"{TASK}_mini", condchain_lines("1111"), date=LATER)
     runs = read_runs([tmp_path])
-    assert [(one.task, one.mini, one.label) for one in runs.evaluations] == [
+    assert [(one.task, one.synthetic, one.label) for one in runs.evaluations] == [
         (TASK, False, "m"),
         (f"{TASK}_mini", True, "m"),
     ]
-    assert runs.older == ()
+    assert runs.passed_over == ()
 
 
 def judged(root: Path, layers: tuple[int, int, int] | None, date: str, judge: str) -> Path:
@@ -382,7 +383,7 @@ def test_verdicts_that_came_later_stand_for_the_run(tmp_path: Path) -> None:
     runs = read_runs([tmp_path])
     assert [(one.task, one.label) for one in runs.evaluations] == [("ccrv", "m"), (TASK, "m")]
     assert runs.evaluations[0].columns["dcr"][0] == 100
-    assert [one.reason for one in runs.older] == ["verdicts were added later"]
+    assert [one.reason for one in runs.passed_over] == ["verdicts were added later"]
     assert not said(runs)
 
 
@@ -433,7 +434,7 @@ def test_runs_with_other_settings_stand_side_by_side(tmp_path: Path) -> None:
     runs = read_runs([tmp_path])
     assert labels(runs) == [f"lab/m (temperature={t}, seed={seed})" for t in ("0", "0.7") for seed in (1, 2)]
     assert {one.model for one in runs.evaluations} == {"lab/m"}
-    assert not runs.older
+    assert not runs.passed_over
 
 
 def test_what_only_one_run_has_is_said_of_that_one(tmp_path: Path) -> None:
@@ -469,7 +470,7 @@ def test_one_label_is_one_wording_in_all_tasks(tmp_path: Path) -> None:
         ("condchain_gui", f"m (prompts={other})"),
         (TASK, f"m (prompts={other})"),
     }
-    (older,) = runs.older  # with the same prompt and settings, natural was run twice
+    (older,) = runs.passed_over  # with the same prompt and settings, natural was run twice
     assert (older.task, older.date) == (TASK, DATE)
 
 
@@ -734,14 +735,9 @@ def test_values_that_no_task_logs_are_faults(tmp_path: Path, name: str, record: 
     assert f"field {entry}.{next(iter(record))}" in said(runs, "warning")
 
 
-def test_linked_folders_are_followed_once_and_unreadable_ones_are_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_run(tmp_path / "elsewhere", "m", TASK, condchain_lines("11"))
-    root = tmp_path / "root"
-    (root / "shut").mkdir(parents=True)
-    (root / "link").symlink_to(tmp_path / "elsewhere")
-    (root / "loop").symlink_to(root)
+def test_unreadable_folders_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_run(tmp_path, "m", TASK, condchain_lines("11"))
+    (tmp_path / "shut").mkdir()
     scandir = os.scandir
 
     def listed(path: Any) -> Any:
@@ -750,10 +746,10 @@ def test_linked_folders_are_followed_once_and_unreadable_ones_are_told(
         return scandir(path)
 
     monkeypatch.setattr(os, "scandir", listed)
-    runs = read_runs([root])
+    runs = read_runs([tmp_path])
     assert labels(runs) == ["m"]
     (problem,) = runs.problems
-    assert (problem.severity, problem.where) == ("error", str(root / "shut"))
+    assert (problem.severity, problem.where) == ("error", str(tmp_path / "shut"))
     assert problem.text == "Cannot be read: Permission denied."
 
 
@@ -783,8 +779,8 @@ def test_deeply_nested_settings_are_one_run_s_problem(tmp_path: Path) -> None:
 def test_reading_in_processes_gives_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_many(tmp_path, models=2, samples=400)
     here = read_runs([tmp_path])
-    monkeypatch.setattr(evaluations, "_MUCH_BYTES", 0)
-    monkeypatch.setattr(evaluations, "in_processes", spread := Mock(wraps=in_processes))
+    monkeypatch.setattr(selection, "_MUCH_BYTES", 0)
+    monkeypatch.setattr(selection, "in_processes", spread := Mock(wraps=in_processes))
     there = read_runs([tmp_path])
     assert spread.called
     assert there.problems == here.problems

@@ -100,5 +100,5 @@ def _older(runs: Runs) -> Table:
         id="older-runs",
         title="Runs that another one stands for",
         columns=("model", "task", "run", "why", "file"),
-        rows=tuple((one.model, one.task, one.date, one.reason, one.path) for one in runs.older),
+        rows=tuple((one.model, one.task, one.date, one.reason, one.path) for one in runs.passed_over),
     )

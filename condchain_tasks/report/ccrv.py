@@ -22,7 +22,7 @@ _STANDARD = "standard"
 _ALL = "all"
 _BASELINE_ALL = "baseline DCR, all"
 _PAPER = "mean of the paper's models"
-_MINI = "The embedded twin is drawn by this package: its figures are not those of CCRV-Bench."
+_SYNTHETIC = "The data is synthetic, drawn by this package: the figures are not those of CCRV-Bench."
 _NOTES = (
     "DCR is the mean of three layers that a judge checks in order (entities, interaction, causal outcome); l1' to l3' "
     "are the layers, each counted only if those before it hold. eDCR is DCR if the constraint is kept, else 0. CDI and "
@@ -77,10 +77,13 @@ def sections(evaluations: Sequence[Evaluation], compared: Collection[str] = ()) 
         compared: Labels, families or models that were named to be compared.
 
     Returns:
-        One section for CCRV-Bench itself and one for its embedded twin, as far as there are runs of them.
+        One section for CCRV-Bench itself and one for synthetic data, as far as there are runs of them.
     """
     held = [one for one in evaluations if one.n]
-    return [_section(_runs(chosen), families.members(chosen, compared), mini) for mini, chosen in apart("ccrv", held)]
+    return [
+        _section(_runs(chosen), families.members(chosen, compared), synthetic)
+        for synthetic, chosen in apart("ccrv", held)
+    ]
 
 
 @dataclass(frozen=True)
@@ -227,25 +230,27 @@ def _baseline(key: NDArray[Any], y: NDArray[Any], dcr: NDArray[np.float64]) -> N
     return np.where(is_base, np.nan, of_key[codes])
 
 
-def _section(runs: Sequence[_Run], members: Mapping[str, families.Member], mini: bool) -> Section:
-    prefix = "ccrv-mini" if mini else "ccrv"
+def _section(runs: Sequence[_Run], members: Mapping[str, families.Member], synthetic: bool) -> Section:
+    prefix = "ccrv-mini" if synthetic else "ccrv"
     proper = [(run.is_partial, run.label, run.standard) for run in runs if run.standard is not None]
     proper.sort(key=lambda one: (one[0], estimates.order(one[2].figures["edcr"]), one[1]))
     standard = {label: items for _, label, items in proper}
     shown = {label: members[label] for label in standard}
     compared = _comparisons(standard, families.pairs(shown))
     drawn = [
-        _overview(prefix, standard, official=not mini),
-        _by_x(prefix, standard, official=not mini),
-        _by_y(prefix, standard, official=not mini),
+        _overview(prefix, standard, official=not synthetic),
+        _by_x(prefix, standard, official=not synthetic),
+        _by_y(prefix, standard, official=not synthetic),
         *(_matrix(prefix, measure, standard) for measure in ("dcr", "csr", "edcr", "ecdi")),
-        _controls(prefix, runs, official=not mini),
+        _controls(prefix, runs, official=not synthetic),
         _judge_health(prefix, runs),
         (families.differences(f"{prefix}-differences", "Differences, points", compared, shown), ()),
         (families.spread(f"{prefix}-spread", "Runs of one model: spread", _means(standard), members), ()),
     ]
-    notes = (_MINI,) * mini + _NOTES + ("Partial runs come last.",) * any(is_partial for is_partial, *_ in proper)
-    return estimates.section(prefix, "CCRV-Bench, embedded twin" if mini else "CCRV-Bench", notes, drawn)
+    notes = (
+        (_SYNTHETIC,) * synthetic + _NOTES + ("Partial runs come last.",) * any(is_partial for is_partial, *_ in proper)
+    )
+    return estimates.section(prefix, "CCRV-Bench, synthetic data" if synthetic else "CCRV-Bench", notes, drawn)
 
 
 def _uneven(cells: Iterable[Mapping[str, Value]]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from pydantic import Field, TypeAdapter, ValidationError
 from typing_extensions import NotRequired, TypedDict
 
-MAX_LINE_BYTES = 20_000_000
+from condchain_tasks.report import runs
 
 _CHUNK = 1_000
 _MAX_LABEL = 100
@@ -158,9 +158,9 @@ def read_columns(path: Path, benchmark: str, max_tokens: int | None = None) -> C
     build, faults = _Builder(COLUMNS[benchmark]), _Faults()
     documents: set[int | str] = set()
     keys: set[str] = set()
-    for number, offset, line in _lines(path):
+    for number, offset, line in runs.read_lines(path):
         if line is None:
-            faults.add(f"longer than {MAX_LINE_BYTES:,} bytes", number)
+            faults.add(f"longer than {runs.MAX_LINE_BYTES:,} bytes", number)
             continue
         try:
             sample = parse(line, strict=True)
@@ -188,22 +188,6 @@ def read_columns(path: Path, benchmark: str, max_tokens: int | None = None) -> C
 
 
 _TWICE = "the document is there twice, and the first counts"
-
-
-def _lines(path: Path) -> Iterator[tuple[int, int, bytes | None]]:
-    """Numbers, offsets and lines that are not blank; None for one that is too long, which is skipped in pieces."""
-    with path.open("rb") as file:
-        number = offset = 0
-        while line := file.readline(MAX_LINE_BYTES + 1):
-            number += 1
-            start, offset = offset, offset + len(line)
-            if len(line) > MAX_LINE_BYTES:
-                while line and not line.endswith(b"\n"):
-                    line = file.readline(MAX_LINE_BYTES)
-                    offset += len(line)
-                yield number, start, None
-            elif not line.isspace():
-                yield number, start, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
 
 
 class _Faults:

@@ -37,7 +37,7 @@ _PRINTED = (
     "The published rows are of the domain natural; in them depth 6, and complex, are that domain's path F1 in the "
     "paper's main table."
 )
-_MINI = "The embedded twin is drawn by this package: its figures are not those of MM-CondChain."
+_SYNTHETIC = "The data is synthetic, drawn by this package: the figures are not those of MM-CondChain."
 _NOTES = (
     "Path F1 is the harmonic mean of the accuracies on true and on false paths, by the official (strict) reading; a "
     "failed request counts as wrong.",
@@ -54,10 +54,12 @@ def sections(evaluations: Sequence[Evaluation], compared: Collection[str] = ()) 
         compared: Labels, families or models that were named to be compared.
 
     Returns:
-        One section for MM-CondChain itself and one for its embedded twin, as far as there are runs of them.
+        One section for MM-CondChain itself and one for synthetic data, as far as there are runs of them.
     """
-    by_extent = ((mini, chosen, _runs(chosen)) for mini, chosen in apart("condchain", evaluations))
-    return [_section(runs, families.members(chosen, compared), mini) for mini, chosen, runs in by_extent if runs]
+    by_extent = ((synthetic, chosen, _runs(chosen)) for synthetic, chosen in apart("condchain", evaluations))
+    return [
+        _section(runs, families.members(chosen, compared), synthetic) for synthetic, chosen, runs in by_extent if runs
+    ]
 
 
 @dataclass(frozen=True)
@@ -108,15 +110,15 @@ def _runs(evaluations: Sequence[Evaluation]) -> list[_Run]:
     )
 
 
-def _section(runs: Sequence[_Run], members: Mapping[str, families.Member], mini: bool) -> Section:
-    prefix = "condchain-mini" if mini else "condchain"
+def _section(runs: Sequence[_Run], members: Mapping[str, families.Member], synthetic: bool) -> Section:
+    prefix = "condchain-mini" if synthetic else "condchain"
     shown = {run.label: members[run.label] for run in runs}  # in the order of the leaderboard
     compared = _comparisons({run.label: run for run in runs}, families.pairs(shown))
     drawn = [
-        _leaderboard(prefix, runs, () if mini else published.main_results()),
-        _by_depth(prefix, runs, () if mini else published.by_depth()),
+        _leaderboard(prefix, runs, () if synthetic else published.main_results()),
+        _by_depth(prefix, runs, () if synthetic else published.by_depth()),
         _by_layer(prefix, runs),
-        _by_complexity(prefix, runs, () if mini else published.by_complexity()),
+        _by_complexity(prefix, runs, () if synthetic else published.by_complexity()),
         _outcomes(prefix, runs),
         _exits(prefix, runs),
         _confusion(prefix, runs),
@@ -127,7 +129,10 @@ def _section(runs: Sequence[_Run], members: Mapping[str, families.Member], mini:
         (families.spread(f"{prefix}-spread", "Runs of one model: spread of path F1", _path_f1(runs), members), ()),
     ]
     return estimates.section(
-        prefix, "MM-CondChain, embedded twin" if mini else "MM-CondChain", (_MINI,) * mini + _NOTES, drawn
+        prefix,
+        "MM-CondChain, synthetic data" if synthetic else "MM-CondChain",
+        (_SYNTHETIC,) * synthetic + _NOTES,
+        drawn,
     )
 
 

@@ -5,19 +5,17 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from condchain_tasks.report import logs
 from condchain_tasks.report.health import Bound, Health, examine
-from condchain_tasks.report.labels import Label, Named, make_labels, plain, short_names
-from condchain_tasks.report.logs import Chosen, Log, Older
+from condchain_tasks.report.labels import plain
 from condchain_tasks.report.model import Problem
-from condchain_tasks.report.processes import in_processes
+from condchain_tasks.report.selection import SEVERITIES, Chosen, PassedOver, select
 from condchain_tasks.report.settings import Settings
 
 
@@ -31,13 +29,15 @@ class Evaluation:
         family: The label without seeds: runs that share it differ by their seeds alone.
         task: Such as "ccrv_x1_y2_mini".
         benchmark: "condchain", "ccrv" or "vrex".
-        mini: Of the embedded twin.
+        synthetic: Whether its data was drawn by this package: the embedded twin's, and any other, wherever it lies.
         date: Of the run, as in its files' names.
         path: Of its samples.
         settings: See `Settings`.
         n: Samples in the log.
         expected: Samples that the task has; None if unknown.
         limited: Whether `--limit` or `--offset` was given.
+        official: Whether its data is known to be the released one; None if the results do not say.
+        simulated: What stood in for the model or its judge; none if both were real.
         health: What went wrong with its samples.
         columns: By name, one entry a sample; see `columns.COLUMNS`. Strings are categorical: codes.
         names: By name of a string column: what its codes mean.
@@ -48,13 +48,15 @@ class Evaluation:
     family: str
     task: str
     benchmark: str
-    mini: bool
+    synthetic: bool
     date: str
     path: str
     settings: Settings
     n: int
     expected: int | None
     limited: bool
+    official: bool | None
+    simulated: tuple[str, ...]
     health: Health
     columns: dict[str, NDArray[Any]]
     names: dict[str, tuple[str, ...]]
@@ -75,70 +77,59 @@ class Runs:
     """What the report is made of.
 
     Attributes:
-        evaluations: By benchmark, the benchmark itself before its embedded twin, then by task and label.
+        evaluations: By benchmark, the benchmark itself before synthetic data, then by task and label.
         problems: What a reader must know first; the worst first.
-        older: Runs that another one stands for.
+        passed_over: Runs that do not count.
     """
 
     evaluations: tuple[Evaluation, ...]
     problems: tuple[Problem, ...]
-    older: tuple[Older, ...]
+    passed_over: tuple[PassedOver, ...]
 
 
-def read_runs(paths: Sequence[Path]) -> Runs:
-    """Reads runs of any number of models, as lmms-eval 0.7.1 to 0.7.3 wrote them.
-
-    Of several runs of a model on a task with the same settings, the newest that is whole counts, or that with the most
-    samples if none is; runs with other settings stand beside it, and their labels tell them apart.
+def read_runs(paths: Sequence[Path], run: str | None = None) -> Runs:
+    """Reads runs for a report; see `selection.select`.
 
     Args:
         paths: Folders at any depth, files of samples, or files of results, whose samples are meant.
+        run: The date or the label of the run that is wanted; None for all.
 
     Returns:
         All that is sound. What is not is among the problems, and never an exception; there may be no evaluation.
+
+    Raises:
+        DataError: There is no such run.
     """
-    found = logs.find(paths)
-    spread = in_processes if sum(log.size for log in found.logs) > _MUCH_BYTES else map
-    choices = list(spread(logs.choose, logs.groups(found.logs)))
-    chosen = [choice.chosen for choice in choices if choice.chosen]
-    short = short_names(log.model for log in found.logs)
-    labels = make_labels([_named(one.log) for one in chosen])
-    evaluations = [_evaluation(one, short[one.log.model], label) for one, label in zip(chosen, labels, strict=True)]
-    problems = [*found.problems, *(problem for choice in choices for problem in choice.problems)]
-    problems += [problem for one in evaluations for problem in _health(one)]
+    selection = select(paths, run=run)
+    evaluations = sorted(map(_evaluation, selection.chosen), key=lambda o: (o.benchmark, o.synthetic, o.task, o.label))
+    problems = [*selection.problems, *(problem for one in evaluations for problem in _health(one))]
     return Runs(
-        evaluations=tuple(sorted(evaluations, key=lambda one: (one.benchmark, one.mini, one.task, one.label))),
-        problems=tuple(sorted(problems, key=lambda problem: _SEVERITIES.index(problem.severity))),
-        older=tuple(replace(one, model=short[one.model]) for choice in choices for one in choice.older),
+        evaluations=tuple(evaluations),
+        problems=tuple(sorted(problems, key=lambda problem: SEVERITIES.index(problem.severity))),
+        passed_over=selection.passed_over,
     )
 
 
-_SEVERITIES = ("error", "warning", "note")
-_MUCH_BYTES = 200_000_000  # takes longer to read than processes to start
-
-
-def _named(log: Log) -> Named:
-    return Named(log.model, log.scope, log.file.task, log.file.date, log.settings, log.prompts, log.data)
-
-
-def _evaluation(chosen: Chosen, model: str, label: Label) -> Evaluation:
+def _evaluation(chosen: Chosen) -> Evaluation:
     log, columns = chosen.log, chosen.columns
     expected = log.expected
     if expected is None and columns.unsound:
         expected = columns.n + columns.unsound  # at least; so that it is known to be partial
     return Evaluation(
-        model=model,
-        label=label.name,
-        family=label.family,
+        model=chosen.model,
+        label=chosen.label,
+        family=chosen.family,
         task=log.file.task,
         benchmark=log.benchmark,
-        mini=log.scope[1],
+        synthetic=log.scope[1],
         date=log.file.date,
         path=str(log.file.path),
         settings=log.settings,
         n=columns.n,
         expected=expected,
         limited=log.is_limited,
+        official=log.is_official,
+        simulated=log.simulated,
         health=examine(log.benchmark, columns),
         columns=columns.arrays,
         names=columns.names,
@@ -198,15 +189,15 @@ _COMPARED = {
 
 
 def apart(benchmark: str, evaluations: Iterable[Evaluation]) -> Iterator[tuple[bool, list[Evaluation]]]:
-    """A benchmark's evaluations, those of itself apart from those of its embedded twin.
+    """A benchmark's evaluations, those on its own data apart from those on synthetic data.
 
     Yields:
-        Whether they are of the twin, and the evaluations; neither without any.
+        Whether the data is synthetic, and the evaluations; neither without any.
     """
     listed = [one for one in evaluations if one.benchmark == benchmark]
-    for mini in (False, True):
-        if chosen := [one for one in listed if one.mini == mini]:
-            yield mini, chosen
+    for synthetic in (False, True):
+        if chosen := [one for one in listed if one.synthetic == synthetic]:
+            yield synthetic, chosen
 
 
 def flags(evaluations: Iterable[Evaluation]) -> dict[str, tuple[str, ...]]:

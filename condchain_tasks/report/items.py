@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.data.images import is_picture
 from condchain_tasks.data.sources import Source
-from condchain_tasks.report.columns import MAX_LINE_BYTES
 from condchain_tasks.report.evaluations import Evaluation
 from condchain_tasks.report.model import Item
-from condchain_tasks.report.runs import read_results
+from condchain_tasks.report.runs import BYTE_ORDER_MARK, MAX_LINE_BYTES, read_results
 from condchain_tasks.tasks.ccrv.samples import record_of
 
 MAX_ITEMS = 20_000
@@ -146,7 +145,7 @@ def _samples(one: Evaluation, places: NDArray[np.int64]) -> Iterator[tuple[int, 
         for place in places:
             file.seek(one.columns["offset"][place])
             try:
-                sample = json.loads(file.readline(MAX_LINE_BYTES))
+                sample = json.loads(file.readline(MAX_LINE_BYTES).removeprefix(BYTE_ORDER_MARK))
                 record = _record(one.benchmark, sample)
                 is_same = _key(one.benchmark, record) == keys[place]
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError):

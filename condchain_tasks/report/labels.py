@@ -14,6 +14,7 @@ from condchain_tasks.report.settings import Settings
 _MAX_VALUE = 60
 _MAX_LABEL = 200
 _SEEDS = ("--seed", "seed")
+_REQUESTS = "requests"
 
 
 @dataclass(frozen=True)
@@ -22,12 +23,13 @@ class Named:
 
     Attributes:
         model: The model's whole name.
-        scope: The benchmark, and whether it is the embedded twin: labels are compared within it.
+        scope: The benchmark, and whether the data is synthetic: labels are compared within it.
         task: The task's name.
         date: The run's.
         settings: Of this task.
         prompts: Hashes by name, of all the run's prompts of the benchmark.
-        data: Hashes by task, of all the run's data of the benchmark.
+        data: Hashes by name of the data, of all the run's tasks of the benchmark.
+        requests: Hashes of what is sent, by task, of all these tasks.
     """
 
     model: str
@@ -37,6 +39,7 @@ class Named:
     settings: Settings
     prompts: Mapping[str, str]
     data: Mapping[str, str]
+    requests: Mapping[str, str]
 
 
 def short_names(models: Iterable[str]) -> dict[str, str]:
@@ -129,17 +132,26 @@ _Family = tuple[str, tuple[str, bool]]  # a model's whole name, and a benchmark
 
 
 class _Told(NamedTuple):
-    """What tells the runs of a family apart: settings, and the prompts and tasks whose hashes differ."""
+    """What tells the runs of a family apart: settings, and the prompts, data and tasks whose hashes differ."""
 
     settings: set[str]
     prompts: set[str]
     data: set[str]
+    requests: set[str]
 
 
 def _told(family: Sequence[Named], arguments: set[str]) -> _Told:
-    prompts, data = _in_conflict([one.prompts for one in family]), _in_conflict([one.data for one in family])
-    told = _Told(arguments, prompts, data)
-    return told._replace(settings=arguments | _differing([_facets(one, told) for one in family]))
+    hashes = ([one.prompts for one in family], [one.data for one in family], [one.requests for one in family])
+    told = _Told(arguments, *map(_in_conflict, hashes))
+    facets = [_facets(one, told) for one in family]
+    differing = arguments | _differing(facets)
+    # What is sent differs wherever a prompt does, and need not be told twice.
+    rest = differing - {_REQUESTS}
+    told_by_rest = defaultdict(set)
+    for facet in facets:
+        told_by_rest[tuple(facet.get(name) for name in sorted(rest))].add(facet.get(_REQUESTS))
+    is_needed = any(len(values) > 1 for values in told_by_rest.values())
+    return told._replace(settings=differing if is_needed else rest)
 
 
 def _label(model: str, one: Named, told: _Told | None) -> Label:
@@ -171,6 +183,9 @@ def _with_facets(model: str, facets: Mapping[str, str]) -> str:
 def _facets(one: Named, told: _Told) -> dict[str, str]:
     """What may tell a run from others, by name; what is empty is left out."""
     found = {**plain(one.settings.generation), **plain(one.settings.arguments), "judge": one.settings.judge}
+    found |= {f"judge {name}": value for name, value in plain(one.settings.judge_settings).items()}
+    found["server"] = one.settings.server
+    found[_REQUESTS] = _digest(one.requests, told.requests)
     found["prompts"] = _digest(one.prompts, told.prompts)
     found["data"] = _digest(one.data, told.data)
     return {name: value for name, value in found.items() if value}

@@ -1,14 +1,12 @@
-"""Which runs there are, and which of several counts."""
+"""Which runs there are, and what is in their logs."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import takewhile
 from pathlib import Path
 
 from condchain_tasks.data.ccrv_tasks import Subset
@@ -18,29 +16,10 @@ from condchain_tasks.report.columns import Columns, read_columns
 from condchain_tasks.report.health import examine
 from condchain_tasks.report.labels import short_names
 from condchain_tasks.report.model import Problem
-from condchain_tasks.report.runs import SampleFile, below, results_files, sample_files
-from condchain_tasks.report.settings import UNKNOWN, Results, Settings, benchmark_of, scope_of
+from condchain_tasks.report.runs import SampleFile, below, results_among, samples_among
+from condchain_tasks.report.settings import TWIN, UNKNOWN, Results, Scope, Settings, benchmark_of
 
 LARGE_BYTES = 2_000_000_000
-
-
-@dataclass(frozen=True)
-class Older:
-    """A run that is not in the report.
-
-    Attributes:
-        model: The model's name.
-        task: The task.
-        date: Of the run.
-        path: Of its samples.
-        reason: Why another counts instead, such as "a newer run has the same settings".
-    """
-
-    model: str
-    task: str
-    date: str
-    path: str
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -49,26 +28,32 @@ class Log:
 
     Attributes:
         file: Where they are.
-        benchmark: "condchain", "ccrv" or "vrex".
+        scope: The benchmark ("condchain", "ccrv" or "vrex"), and whether the data is synthetic.
         model: The model's whole name.
         results: What the run says of itself; None if that cannot be read.
         settings: The task's; unknown without results.
-        prompts: Hashes by name, of all the run's prompts of the benchmark.
-        data: Hashes by task, of all the run's data of the benchmark.
+        prompts: Hashes by name, of the prompts of all the run's tasks of the benchmark.
+        data: Hashes by name of the data, of all these tasks.
+        requests: Hashes of what is sent, by task, of all these tasks.
+        is_official: Whether the task's data is known to be the released one; None if the results do not say.
+        simulated: What stood in for the model or its judge; none if both were real.
     """
 
     file: SampleFile
-    benchmark: str
+    scope: Scope
     model: str
     results: Results | None
     settings: Settings
     prompts: Mapping[str, str]
     data: Mapping[str, str]
+    requests: Mapping[str, str]
+    is_official: bool | None
+    simulated: tuple[str, ...]
 
     @property
-    def scope(self) -> tuple[str, bool]:
-        """The benchmark, and whether it is the embedded twin."""
-        return scope_of(self.file.task)
+    def benchmark(self) -> str:
+        """The benchmark: "condchain", "ccrv" or "vrex"."""
+        return self.scope[0]
 
     @property
     def run(self) -> tuple[Path, str, str]:
@@ -119,34 +104,6 @@ class Found:
     problems: tuple[Problem, ...]
 
 
-@dataclass(frozen=True)
-class Chosen:
-    """The log that counts for a model, a task and settings.
-
-    Attributes:
-        log: Which.
-        columns: Its samples, at least one.
-    """
-
-    log: Log
-    columns: Columns
-
-
-@dataclass(frozen=True)
-class Choice:
-    """What was chosen among logs of one model, task and settings.
-
-    Attributes:
-        chosen: None if nothing in any of them is sound.
-        older: The others.
-        problems: What is wrong with those that were read.
-    """
-
-    chosen: Chosen | None
-    older: tuple[Older, ...]
-    problems: tuple[Problem, ...]
-
-
 # --- what there is
 
 
@@ -161,16 +118,15 @@ def find(paths: Sequence[Path]) -> Found:
     results: dict[Path, Results | None] = {}
     for path in paths:
         try:
-            samples, reports = _files(path)
-        except OSError as error:
-            problems.append(Problem("error", str(path), f"Cannot be read: {error.strerror}."))
+            there = _files(path, problems)
+        except (OSError, DataError) as error:
+            text = str(error) if isinstance(error, DataError) else f"Cannot be read: {error.strerror}."
+            problems.append(Problem("error", str(path), text))
             continue
+        samples = samples_among(there)
         files |= {file.path.resolve(): file for file in samples}
-        unreadable = below(path).unreadable if path.is_dir() else ()
-        problems += [Problem("error", str(place), f"Cannot be read: {why}.") for place, why in unreadable]
-        if not samples and not reports and not unreadable:
-            problems.append(Problem("error", str(path), _NO_RUN if path.exists() else "Does not exist."))
-        for report in {*reports, *(file.results for file in samples if file.results.is_file())} - results.keys():
+        reports = {*results_among(there), *(file.results for file in samples if file.results.is_file())}
+        for report in reports - results.keys():
             results[report] = _results(report, problems)
     problems += _without_samples(results, files.values())
     if others := sorted({file.task for file in files.values() if not benchmark_of(file.task)}):
@@ -186,16 +142,25 @@ _NO_RUN = (
 )
 
 
-def _files(path: Path) -> tuple[list[SampleFile], list[Path]]:
-    reports = results_files(path)
-    folder = path.parent if path.is_file() and reports else path
-    try:
-        samples = sample_files(folder)
-    except DataError:
-        samples = []
-    if folder != path:
-        samples = [file for file in samples if file.results == path]
-    return samples, reports
+def _files(path: Path, problems: list[Problem]) -> list[Path]:
+    """The files that a path stands for: those below it, or itself and, if it holds results, the run's samples."""
+    if path.is_dir():
+        found = below(path)
+        problems += [Problem("error", str(place), f"Cannot be read: {why}.") for place, why in found.unreadable]
+        for place, where in found.outside:
+            text = f"Is a link that leads out of {path}, to {where}, and is not followed. Name it too if it is meant."
+            problems.append(Problem("warning", str(place), text))
+        if not found.unreadable and not samples_among(found.files) and not results_among(found.files):
+            problems.append(Problem("error", str(path), _NO_RUN))
+        return list(found.files)
+    if not path.exists():
+        problems.append(Problem("error", str(path), "Does not exist."))
+        return []
+    if results_among([path]):
+        return [path, *(file.path for file in samples_among(path.parent.iterdir()) if file.results == path)]
+    if not samples_among([path]):
+        problems.append(Problem("error", str(path), _NO_RUN))
+    return [path]
 
 
 def _results(path: Path, problems: list[Problem]) -> Results | None:
@@ -225,73 +190,50 @@ def _logs(files: Sequence[tuple[SampleFile, Results | None]], problems: list[Pro
     short = short_names(one.model for _, one in files if one)
     of_folder = {name.replace("/", "__"): model for model, name in short.items()}
     for file, results in files:
-        (benchmark, _) = scope = scope_of(file.task)
         if results:
             try:
-                said = results.settings(file.task), results.prompts(scope), results.data(scope)
+                yield _log(file, results)
             except DataError as error:
                 problems.append(Problem("warning", str(file.path), f"Its settings are unknown: {error}"))
             else:
-                yield Log(file, benchmark, results.model, results, *said)
                 continue
         elif not file.results.is_file():
             text = f"Its settings are unknown: {file.results.name} is missing."
             problems.append(Problem("warning", str(file.path), text))
-        yield Log(file, benchmark, of_folder.get(file.model, file.model.replace("__", "/")), None, UNKNOWN, {}, {})
+        scope = benchmark_of(file.task), file.task.endswith(TWIN)
+        model = of_folder.get(file.model, file.model.replace("__", "/"))
+        yield Log(file, scope, model, None, UNKNOWN, {}, {}, {}, None, ())
 
 
-# --- which of them counts
+def _log(file: SampleFile, results: Results) -> Log:
+    data = results.data(file.task)
+    return Log(
+        file=file,
+        scope=results.scope(file.task),
+        model=results.model,
+        results=results,
+        settings=results.settings(file.task),
+        prompts=results.prompts_beside(file.task),
+        data=results.data_beside(file.task),
+        requests=results.requests_beside(file.task),
+        is_official=data.official if data else None,
+        simulated=results.simulated(file.task),
+    )
 
 
-def groups(logs: Iterable[Log]) -> list[list[Log]]:
-    """Puts together what is of one model, task and settings, so that one of them counts; the newest first.
-
-    A run that was judged later belongs to the run that it was made from, whoever judged it. Versions of this package
-    and of lmms-eval do not tell runs apart.
-
-    Returns:
-        The groups, in the order of benchmark, task and model.
-    """
-    newest_first = sorted(logs, key=lambda log: (log.file.date, str(log.file.path)), reverse=True)
-    settings: dict[tuple[Path, str, str], Settings] = {}
-    for log in newest_first:
-        if log.settings.is_known:
-            settings.setdefault(log.run, replace(log.settings, version="", harness=""))
-    found: defaultdict[tuple[str, str, Settings], list[Log]] = defaultdict(list)
-    for log in newest_first:
-        found[log.model, log.file.task, settings.get(log.run, UNKNOWN)].append(log)
-    return sorted(found.values(), key=lambda group: (group[0].scope, group[0].file.task, group[0].model))
+# --- what is in them
 
 
-def choose(group: Sequence[Log]) -> Choice:
-    """Reads logs until one is whole; if none is, the one with the most samples counts.
+def read(log: Log, problems: list[Problem]) -> Columns | None:
+    """Reads a log.
 
     Args:
-        group: Of one model, task and settings, the newest first.
+        log: Which.
+        problems: What is wrong is added here.
+
+    Returns:
+        Its sound samples; None if there are none, or if they are not the task's.
     """
-    problems: list[Problem] = []
-    partial: list[Chosen] = []
-    chosen: Chosen | None = None
-    for log in group:
-        columns = _read(log, problems)
-        if columns and log.is_whole(columns):
-            chosen = Chosen(log, columns)
-            break
-        if columns:
-            partial.append(Chosen(log, columns))
-    chosen = chosen or max(partial, key=lambda one: one.columns.n, default=None)
-    if chosen is None:
-        return Choice(None, (), tuple(problems))
-    newer = list(takewhile(lambda log: log is not chosen.log, group))
-    for log in newer:
-        text = f"It is newer than {chosen.log.file.path.name} and not whole, so the older run counts."
-        problems.append(Problem("warning", str(log.file.path), text))
-    problems += _contradictions(chosen.log, group)
-    older = tuple(_older(log, chosen.log, log in newer) for log in group if log is not chosen.log)
-    return Choice(chosen, older, tuple(problems))
-
-
-def _read(log: Log, problems: list[Problem]) -> Columns | None:
     path = log.file.path
     try:
         columns = read_columns(path, log.benchmark, log.max_tokens)
@@ -366,36 +308,3 @@ _METRICS = {
     "accuracy": ("final_acc",),
 }
 _ROUNDING = 0.01
-
-
-def _older(log: Log, chosen: Log, is_newer: bool) -> Older:
-    if is_newer:
-        reason = "it is not whole, and an older run is"
-    elif log.run == chosen.run:
-        reason = "verdicts were added later"
-    else:
-        reason = "a newer run has the same settings"
-    return Older(log.model, log.file.task, log.file.date, str(log.file.path), reason)
-
-
-_FIGURES = {"condchain": ("path_f1",), "ccrv": ("dcr", "dcr_base", "csr"), "vrex": ("ability", "final_acc", "step_acc")}
-
-
-def _contradictions(chosen: Log, group: Iterable[Log]) -> Iterator[Problem]:
-    """Figures of other runs that should be the same: whole, greedy, with the same settings."""
-    if json.loads(chosen.settings.generation or "{}").get("temperature") != 0 or chosen.is_limited:
-        return
-    for log in group:
-        if log.run == chosen.run or log.is_limited or not log.results or not chosen.results:
-            continue
-        for metric in _FIGURES[chosen.benchmark]:
-            own, other = (one.results.figure(one.file.task, metric) for one in (chosen, log) if one.results)
-            if own is not None and other is not None and abs(own - other) > _SAME:
-                text = (
-                    f"{metric} is {own:.2f} here and {other:.2f} in the run {log.file.date}, with the same settings, "
-                    "prompts and data at temperature 0: the model's answers are not reproducible."
-                )
-                yield Problem("note", str(chosen.file.path), text)
-
-
-_SAME = 1e-6

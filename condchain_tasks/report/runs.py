@@ -5,19 +5,25 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from condchain_tasks.data.errors import DataError
-from condchain_tasks.data.records import read_entries
+
+MAX_LINE_BYTES = 50_000_000
+"""Of one sample; a longer line is left out."""
+
+MAX_FILES = 200_000
+"""Below a folder that is named; a folder of runs has a few hundred."""
 
 JUDGED = "-judged-"
 """In the date of what `condchain judge` wrote: behind the date of the run, and before when it was judged."""
 
 _SAMPLES = re.compile(r"(?P<date>.+?)_samples_(?P<task>\w+)\.jsonl")
 _MAX_RESULTS_BYTES = 200_000_000
+_SKIPPED_BYTES = 1_000_000  # of a line that is too long, at a time
 
 
 @dataclass(frozen=True)
@@ -52,31 +58,47 @@ class SampleFile:
 
 @dataclass(frozen=True)
 class Below:
-    """What is below a folder, at any depth, links to folders followed.
+    """What is below a folder, at any depth.
 
     Attributes:
         files: Sorted.
         unreadable: Folders that cannot be listed, and why.
+        outside: Links to folders outside, which were not followed, and where they lead.
     """
 
     files: tuple[Path, ...]
     unreadable: tuple[tuple[Path, str], ...]
+    outside: tuple[tuple[Path, Path], ...]
 
 
 def below(folder: Path) -> Below:
-    """Lists a folder; one to which several ways lead is listed once."""
+    """Lists a folder; one to which several ways lead is listed once.
+
+    Links to folders are followed as long as they stay in the folder that was named, wherever that lies: a link to `/`
+    would have the whole machine searched. Links to files are followed.
+
+    Raises:
+        DataError: There are more than `MAX_FILES` files.
+    """
     files: list[Path] = []
     errors: list[OSError] = []
-    seen: set[str] = set()
+    outside: list[tuple[Path, Path]] = []
+    seen: set[Path] = set()
+    root = folder.resolve()
     for place, folders, names in os.walk(folder, onerror=errors.append, followlinks=True):
-        if (real := os.path.realpath(place)) in seen:
+        real = Path(os.path.realpath(place))
+        if not real.is_relative_to(root):
+            outside.append((Path(place), real))
+        if real in seen or not real.is_relative_to(root):
             folders.clear()
             continue
         seen.add(real)
         folders.sort()
         files += [Path(place, name) for name in names]
+        if len(files) > MAX_FILES:
+            raise DataError(f"{folder} holds more than {MAX_FILES:,} files: name the folder of the runs.")
     unreadable = [(Path(str(error.filename)), error.strerror or str(error)) for error in errors]
-    return Below(tuple(sorted(files)), tuple(unreadable))
+    return Below(tuple(sorted(files)), tuple(unreadable), tuple(outside))
 
 
 def sample_files(run: Path) -> list[SampleFile]:
@@ -91,15 +113,10 @@ def sample_files(run: Path) -> list[SampleFile]:
     Raises:
         DataError: There are none.
     """
-    paths = [run] if run.is_file() else below(run).files
-    found = [
-        SampleFile(path, match["date"], match["task"])
-        for path in paths
-        if (match := _SAMPLES.fullmatch(path.name)) and path.is_file()
-    ]
+    found = samples_among([run] if run.is_file() else below(run).files)
     if not found:
         raise DataError(f"{run} holds no samples of a run. Run lmms-eval with --log_samples --output_path {run}.")
-    return sorted(found, key=lambda file: (file.path.parent, file.date, file.task))
+    return found
 
 
 def results_files(run: Path) -> list[Path]:
@@ -111,20 +128,83 @@ def results_files(run: Path) -> list[Path]:
     Returns:
         All files of results below it; none if there are none.
     """
-    paths = [run] if run.is_file() else below(run).files
+    return results_among([run] if run.is_file() else below(run).files)
+
+
+def samples_among(paths: Iterable[Path]) -> list[SampleFile]:
+    """Those of some files that hold samples, the newest run of a model last."""
+    found = [
+        SampleFile(path, match["date"], match["task"])
+        for path in paths
+        if (match := _SAMPLES.fullmatch(path.name)) and path.is_file()
+    ]
+    return sorted(found, key=lambda file: (file.path.parent, file.date, file.task))
+
+
+def results_among(paths: Iterable[Path]) -> list[Path]:
+    """Those of some files that hold results."""
     return [path for path in paths if path.name.endswith("_results.json") and path.is_file()]
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, int, bytes | None]]:
+    """The lines of a sample log, in bounded memory whatever is in it.
+
+    Yields:
+        Number, from 1, where the line begins, in bytes, and the line, if it is not blank; None instead of one that is
+        longer than `MAX_LINE_BYTES`, which is skipped in pieces.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    with path.open("rb") as file:
+        number = offset = 0
+        while line := file.readline(MAX_LINE_BYTES + 1):
+            number += 1
+            start, offset = offset, offset + len(line)
+            if len(line) > MAX_LINE_BYTES:
+                while line and not line.endswith(b"\n"):
+                    line = file.readline(_SKIPPED_BYTES)
+                    offset += len(line)
+                yield number, start, None
+            elif not line.isspace():
+                yield number, start, line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
+
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def read_samples(file: SampleFile) -> Iterator[dict[str, Any]]:
     """The samples, in order.
 
     Raises:
-        DataError: A line is no JSON object, as after a run that was killed while it wrote.
+        DataError: A line is no JSON object, as after a run that was killed while it wrote, or longer than
+            `MAX_LINE_BYTES`.
+        OSError: The file cannot be read.
     """
-    for entry in read_entries(file.path):
-        if entry.value is None:
-            raise DataError(f"{entry.place}: {entry.fault}. Was the run killed while it wrote?")
-        yield entry.value
+    for number, _, line in read_lines(file.path):
+        place = f"{file.path}, line {number}"
+        if line is None:
+            raise DataError(f"{place}: has more than {MAX_LINE_BYTES:,} bytes.")
+        yield parse_sample(line, place)
+
+
+def parse_sample(line: bytes, place: str) -> dict[str, Any]:
+    """One line of a sample log.
+
+    Args:
+        line: The line.
+        place: Where it stands, for the message.
+
+    Raises:
+        DataError: It is no JSON object.
+    """
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{place}: is no JSON: {error}. Was the run killed while it wrote?") from error
+    if not isinstance(value, dict):
+        raise DataError(f"{place}: expected a JSON object, found {type(value).__name__}.")
+    return value
 
 
 def reply_of(sample: dict[str, Any], place: str) -> str:

@@ -49,7 +49,8 @@ _OPERATION = frozenset(
 _SECRET = re.compile(r"(?i)(api_?key|token|secret|password)$")
 _SEEDS = ("random_seed", "numpy_seed", "torch_seed", "fewshot_seed")
 _DEFAULT_SEEDS = [0, 1234, 1234, 1234]  # lmms-eval's
-_UNKNOWN = "unknown"
+_NO_VERSION = "unknown"
+_SIMULATED = "condchain_sim"
 _MAX_NAME = 300
 _MAX_FIGURE = 1e9
 _MAX_DEPTH = 20
@@ -61,7 +62,7 @@ class Settings:
 
     Attributes:
         prompts: Names and hashes of the prompts, such as "condchain@3ab650a72dd2bef0", joined by spaces.
-        data: SHA-256 of the data.
+        data: SHA-256 of the data; "" if the results do not say.
         judge: The judge's name, "none" if judging was off, "" where there is none.
         generation: The generation settings, as sorted JSON.
         version: Of this package.
@@ -69,6 +70,9 @@ class Settings:
         arguments: Of the model, as far as they bear on its answers, and "--model" (the backend), "--seed" and
             "--system_instruction" (its hash), as sorted JSON.
         judge_prompts: Names and hashes of the judge's prompts.
+        judge_settings: Its server and temperature, as far as the results say, as sorted JSON; "" without a judge.
+        requests: SHA-256 of what is sent: system prompt, chat template, turns and texts; `NOT_SAID` in old results.
+        server: The address of the model's server; "" for a model on the machine itself, `NOT_SAID` in old results.
     """
 
     prompts: str
@@ -79,12 +83,18 @@ class Settings:
     harness: str
     arguments: str = ""
     judge_prompts: str = ""
+    judge_settings: str = ""
+    requests: str = ""
+    server: str = ""
 
     @property
     def is_known(self) -> bool:
         """Whether the run's results were there."""
         return bool(self.generation)
 
+
+NOT_SAID = "unknown"
+"""What older versions of this package did not write."""
 
 UNKNOWN = Settings(prompts="", data="", judge="", generation="", version="", harness="")
 
@@ -100,9 +110,17 @@ def _tasks() -> frozenset[str]:
     return frozenset(task_names())
 
 
-def scope_of(task: str) -> tuple[str, bool]:
-    """The benchmark that a task is of, and whether it is of the embedded twin, which is never mixed with it."""
-    return benchmark_of(task), task.endswith("_mini")
+def dataset_of(task: str) -> str:
+    """What a task's data is called, so that other data of that name is other data: a domain, or the benchmark."""
+    benchmark = benchmark_of(task)
+    return task.removesuffix(TWIN).removesuffix("_chrono") if benchmark == "condchain" else benchmark
+
+
+TWIN = "_mini"
+"""At the end of the names of tasks on embedded data."""
+
+Scope = tuple[str, bool]
+"""A benchmark, and whether the data is synthetic: figures of the two are never mixed."""
 
 
 class Results:
@@ -168,26 +186,69 @@ class Results:
             judge=judge.model if judge else "",
             generation=_json(self.generation(task)),
             version=metadata.condchain_tasks,
-            harness=metadata.lmms_eval if _UNKNOWN in self._value.lmms_eval_version else self._value.lmms_eval_version,
+            harness=metadata.lmms_eval
+            if _NO_VERSION in self._value.lmms_eval_version
+            else self._value.lmms_eval_version,
             arguments=_json(self._arguments()),
             judge_prompts=_joined(metadata.judge_prompts),
+            judge_settings=judge.settings if judge else "",
+            requests=metadata.requests_sha256 or NOT_SAID,
+            server=NOT_SAID if metadata.server is None else metadata.server[:_MAX_NAME],
         )
 
-    def prompts(self, scope: tuple[str, bool]) -> dict[str, str]:
-        """Hashes of all prompts of a benchmark, or its embedded twin, and of the judge's, by name."""
-        metadata = [self._task(task).metadata for task in self._of(scope)]
+    def data(self, task: str) -> Data | None:
+        """Where the task's data is from, and what it is; None if the results do not say.
+
+        Raises:
+            DataError: They are not what this package's tasks write.
+        """
+        return self._task(task).metadata.data
+
+    def simulated(self, task: str) -> tuple[str, ...]:
+        """What stood in for a model or a judge in the run of a task: names; none if both were real.
+
+        Raises:
+            DataError: They are not what this package's tasks write.
+        """
+        metadata = self._task(task).metadata
+        found = [self._value.config.model] * (metadata.simulated or self._value.config.model == _SIMULATED)
+        return (*found, *([metadata.judge.model] if metadata.judge and metadata.judge.simulated else ()))
+
+    def scope(self, task: str) -> Scope:
+        """The benchmark of a task, and whether its data is synthetic: the embedded twin's, or drawn by a user.
+
+        Raises:
+            DataError: They are not what this package's tasks write.
+        """
+        data = self.data(task)
+        return benchmark_of(task), task.endswith(TWIN) or bool(data and data.synthetic)
+
+    def prompts_beside(self, task: str) -> dict[str, str]:
+        """Hashes of all prompts of the run's tasks that belong to a task's benchmark and data, and of the judge's."""
+        metadata = [self._task(one).metadata for one in self._beside(task)]
         listed = [
             prompt for one in metadata for prompt in (*one.all_prompts, *(one.judge.prompts if one.judge else ()))
         ]
         return {prompt.name: prompt.sha256 for prompt in listed}
 
-    def data(self, scope: tuple[str, bool]) -> dict[str, str]:
-        """Hashes of the data of a benchmark's tasks, by task."""
-        found = {task: self._task(task).metadata.data for task in self._of(scope)}
-        return {task: data.sha256 for task, data in found.items() if data}
+    def requests_beside(self, task: str) -> dict[str, str]:
+        """Hashes of what is sent, by task, of the run's tasks that belong to a task's benchmark and data."""
+        found = {one: self._task(one).metadata.requests_sha256 for one in self._beside(task)}
+        return {one: digest for one, digest in found.items() if digest}
 
-    def _of(self, scope: tuple[str, bool]) -> Iterator[str]:
-        return (task for task in self._value.configs if scope_of(task) == scope)
+    def data_beside(self, task: str) -> dict[str, str]:
+        """Hashes of the data of those tasks, by the data's name; see `dataset_of`."""
+        found = {dataset_of(one): self.data(one) for one in self._beside(task)}
+        return {name: data.sha256 for name, data in found.items() if data}
+
+    def _beside(self, task: str) -> Iterator[str]:
+        """The run's tasks on data of the same kind: a twin stands beside twins, whatever else is synthetic."""
+        scope, is_twin = self.scope(task), task.endswith(TWIN)
+        return (
+            one
+            for one in self._value.configs
+            if benchmark_of(one) and self.scope(one) == scope and one.endswith(TWIN) == is_twin
+        )
 
     def _task(self, task: str) -> _Task:
         if task not in self._value.configs:
@@ -230,11 +291,29 @@ class _Prompt(_Part):
 
 class _Judge(_Part):
     model: str
+    temperature: float | None = None
+    server: str | None = None
+    simulated: bool = False
     prompts: list[_Prompt] = []
 
+    @property
+    def settings(self) -> str:
+        said = self.model_dump(include={"temperature", "server"}, exclude_none=True)
+        return _json(said) if said else ""
 
-class _Data(_Part):
+
+class Data(_Part):
+    """Where a task's data is from, and what it is.
+
+    Attributes:
+        sha256: Of its content.
+        synthetic: Whether it was drawn by this package, wherever it lies.
+        official: Whether it is known to be the released data; None in old results.
+    """
+
     sha256: str
+    synthetic: bool = False
+    official: bool | None = None
 
 
 class _Metadata(_Part):
@@ -243,7 +322,10 @@ class _Metadata(_Part):
     prompt: _Prompt | None = None
     prompts: list[_Prompt] = []
     judge: _Judge | None = None
-    data: _Data | None = None
+    data: Data | None = None
+    requests_sha256: str = ""
+    server: str | None = None
+    simulated: bool = False
 
     @property
     def all_prompts(self) -> list[_Prompt]:
@@ -283,7 +365,7 @@ class _Results(_Part):
     configs: dict[str, Any]
     config: _Config = _Config()
     n_samples: dict[str, _Size] = Field({}, alias="n-samples")
-    lmms_eval_version: str = _UNKNOWN
+    lmms_eval_version: str = _NO_VERSION
     model_name: str | None = None
     system_instruction_sha: str | None = None
     judged: _Judged | None = None

@@ -30,7 +30,7 @@ _STEPS = range(1, 7)
 _HEADLINE = f"{_FOLLOWING} accuracy"
 _TASK = re.compile(r"vrex_(planning|following|direct)(?:_(hard|blind|tf))?(?:_mini)?")
 _PAPER = "in the paper"
-_MINI = "The embedded twin is drawn by this package: its figures are not those of V-REX."
+_SYNTHETIC = "The data is synthetic, drawn by this package: the figures are not those of V-REX."
 _PLAIN_MEAN = "A plain mean over all samples that are counted, whatever their category."
 _NOTES = (
     "Planning: the model picks the next question, whose true answer it is told. Following: it answers the given "
@@ -50,10 +50,13 @@ def sections(evaluations: Sequence[Evaluation], compared: Collection[str] = ()) 
         compared: Labels, families or models that were named to be compared.
 
     Returns:
-        One section for V-REX itself and one for its embedded twin, as far as there are runs of them.
+        One section for V-REX itself and one for synthetic data, as far as there are runs of them.
     """
     held = [one for one in evaluations if one.n]
-    return [_section(_runs(chosen), families.members(chosen, compared), mini) for mini, chosen in apart("vrex", held)]
+    return [
+        _section(_runs(chosen), families.members(chosen, compared), synthetic)
+        for synthetic, chosen in apart("vrex", held)
+    ]
 
 
 @dataclass(frozen=True)
@@ -223,8 +226,8 @@ def _samples(one: Evaluation, flags: tuple[str, ...]) -> _Samples:
     )
 
 
-def _section(runs: Sequence[_Run], members: Mapping[str, families.Member], mini: bool) -> Section:
-    prefix, official = ("vrex-mini", False) if mini else ("vrex", True)
+def _section(runs: Sequence[_Run], members: Mapping[str, families.Member], synthetic: bool) -> Section:
+    prefix, official = ("vrex-mini", False) if synthetic else ("vrex", True)
     shown = {run.label: members[run.label] for run in runs}  # in the order of the leaderboard
     compared = _comparisons({run.label: run for run in runs}, families.pairs(shown))
     drawn = [
@@ -246,7 +249,9 @@ def _section(runs: Sequence[_Run], members: Mapping[str, families.Member], mini:
             (),
         ),
     ]
-    return estimates.section(prefix, "V-REX, embedded twin" if mini else "V-REX", (_MINI,) * mini + _NOTES, drawn)
+    return estimates.section(
+        prefix, "V-REX, synthetic data" if synthetic else "V-REX", (_SYNTHETIC,) * synthetic + _NOTES, drawn
+    )
 
 
 # --- abilities and accuracies
