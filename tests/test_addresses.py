@@ -48,7 +48,9 @@ def test_a_clients_url_object_is_read_like_text() -> None:
     assert public_address(httpx.URL("https://user:password@host:8000/v1/?key=secret")) == "https://host:8000/v1"
 
 
-@pytest.mark.parametrize("garbage", [None, "", " ", "http://", "http://host:port/v1", "http://[::1", "http://a%40b/", "?"])
+@pytest.mark.parametrize(
+    "garbage", [None, "", " ", "http://", "http://host:port/v1", "http://[::1", "http://a%40b/", "?"]
+)
 def test_what_names_no_host_has_no_address(garbage: object) -> None:
     assert public_address(garbage) == ""
 

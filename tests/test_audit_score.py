@@ -240,7 +240,7 @@ FILLED = {
         "id,L1,L2,L3,CSR\na001,1,0,,\na002,0,1,1,1\n",
         "\ufeffid,L1,L2,L3,CSR\r\na001,1,0,,\r\na002,0,1,1,1\r\n",
         "id;L1;L2;L3;CSR\na001;1,0;0,0;;\na002;0;1;1;1\n",
-        "id\tL1\tL2\tL3\tCSR\na001\t1\t0\na002\t0\t1\t1\t1\n",
+        "id\tL1\tL2\tL3\tCSR\na001\t1\t0\t\t\na002\t0\t1\t1\t1\n",
         '"id","L1","L2","L3","CSR"\n"a001","1","0","",""\n"a002","0","1","1","1"\n',
         "CSR,mine,L3,L2,L1,id,,\n1,x,1,1,0,a002,,\n,=1,,0,1,a001,,\n",
         "id,L1,L2,L3,CSR\n,,,,\na001, Yes ,NO,,\n\na002,0.0,1.0,TRUE,yes\n,,,,\n",
@@ -256,7 +256,7 @@ def test_what_spreadsheets_make_of_a_sheet(tmp_path: Path, content: str) -> None
 @pytest.mark.parametrize("encoding", ["utf-16", "cp1252", "mac-roman"])
 def test_encodings_of_spreadsheets(tmp_path: Path, encoding: str) -> None:
     path = tmp_path / "sheet.csv"
-    path.write_text("id\treply\tL1\tL2\tL3\tCSR\na001\té“\t1\t0\na002\té\t0\t1\t1\t1\n", encoding=encoding)
+    path.write_text("id\treply\tL1\tL2\tL3\tCSR\na001\té“\t1\t0\t\t\na002\té\t0\t1\t1\t1\n", encoding=encoding)
     assert read_sheet(path, IDS) == FILLED
 
 
@@ -287,6 +287,51 @@ def test_a_sheet_that_cannot_be_read(tmp_path: Path, content: str, message: str)
     with pytest.raises(DataError, match=message) as error:
         read_sheet(path, IDS)
     assert str(error.value).startswith(str(path))
+
+
+@pytest.mark.parametrize(
+    ("row", "found"),
+    [
+        ("a001,what,1,1,0,1,", 7),  # the reply is lost: L1 would be read as L2's verdict, and so on
+        ("a001,what,it rolls,1,1", 5),  # cut after L2: L3 would count as not annotated
+        ("a001", 1),
+        ("a001,what,it,rolls,1,1,0,1,", 9),  # a comma that lost its quotes
+        ("a001,what,it rolls,1,1,0,1", 7),
+        ("a001,what,it rolls,1,1,0,1,,", 9),
+    ],
+)
+def test_a_row_with_another_number_of_cells_is_no_row(tmp_path: Path, row: str, found: int) -> None:
+    path = tmp_path / "sheet.csv"
+    path.write_text(f"id,question,reply,L1,L2,L3,CSR,note\na002,what,it falls,1,1,1,1,\n{row}\n", encoding="utf-8")
+    with pytest.raises(DataError) as error:
+        read_sheet(path, IDS)
+    assert str(error.value) == f"{path}, row 3, id 'a001': expected 8 cells, as many as the header has, found {found}."
+
+
+def test_a_row_that_lost_the_cell_before_its_id_is_told_by_its_number(tmp_path: Path) -> None:
+    path = tmp_path / "sheet.csv"
+    path.write_text("L1,L2,L3,id\n1,1,1,a001\n1,1,a002\n")
+    with pytest.raises(
+        DataError, match="row 3, id '': expected 4 cells, as many as the header has, found 3; column id"
+    ):
+        read_sheet(path, IDS)
+
+
+def test_a_header_that_lost_a_cell_fits_no_row(tmp_path: Path) -> None:
+    path = tmp_path / "sheet.csv"
+    path.write_text("id,L1,L2,L3\na001,it rolls,1,1,1\na002,it falls,1,1,1\n")
+    with pytest.raises(DataError, match=r"row 2, id 'a001': expected 4 cells, .* found 5; row 3, id 'a002': "):
+        read_sheet(path, IDS)
+
+
+@pytest.mark.parametrize(
+    ("header", "cell"), [("id,L1,L2,L3,csr", "5: expected CSR"), ("id,L1,L2,L3,Id", "5: expected id")]
+)
+def test_a_header_that_is_written_otherwise(tmp_path: Path, header: str, cell: str) -> None:
+    path = tmp_path / "sheet.csv"
+    path.write_text(f"{header}\na001,1,1,1,1\na002,1,1,1,1\n")
+    with pytest.raises(DataError, match=f"row 1, cell {cell}, found"):
+        read_sheet(path, IDS)
 
 
 def test_a_cell_beyond_the_limit_of_the_reader(tmp_path: Path) -> None:

@@ -451,6 +451,22 @@ def test_how_a_run_was_carried_out_makes_no_family(tmp_path: Path) -> None:
     assert labels(read_runs([tmp_path])) == ["m"]
 
 
+def test_no_label_and_no_setting_holds_a_secret(tmp_path: Path) -> None:
+    for date, more in ((DATE, "1"), (LATER, "2")):
+        write_run(
+            tmp_path,
+            "m",
+            TASK,
+            condchain_lines("11"),
+            date=date,
+            generation={**GENERATION, "extra_headers": {"X": "s3cret"}},
+            arguments=f"api_base=http://u:s3cret@h{more}/v1?k=s3cret,api_key=s3cret,proxy=u:s3cret@p:1",
+        )
+    runs = read_runs([tmp_path])
+    assert labels(runs) == ["m (api_base=http://h1/v1)", "m (api_base=http://h2/v1)"]
+    assert "s3cret" not in repr([one.settings for one in runs.evaluations])
+
+
 def test_one_label_is_one_wording_in_all_tasks(tmp_path: Path) -> None:
     """The domains have different prompts by design; a run with another prompt for one of them is another one in all."""
     for date, wording in ((DATE, ""), (LATER, "other")):

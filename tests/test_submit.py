@@ -685,6 +685,50 @@ def test_half_a_character_in_a_reply(tmp_path: Path) -> None:
     assert json.loads(done.file.read_text(encoding="utf-8"))[0]["answer"] == reply
 
 
+SECRET = "s3cretS3cret"
+CALLED = {
+    "text": f"model=m,base_url=http://user:{SECRET}@host:8000/v1?key={SECRET},api_key={SECRET},seed=1",
+    "mapping": {"model": "m", "base_url": f"http://user:{SECRET}@host:8000/v1", "headers": {"X": SECRET}, "seed": 1},
+    "JSON": json.dumps({"model": "m", "base_url": f"http://user:{SECRET}@host:8000/v1", "token": SECRET, "seed": 1}),
+    "JSON in text": "model=m,seed=1,extra=" + json.dumps({"api_key": SECRET, "url": f"http://host:8000/?k={SECRET}"}),
+}
+
+
+@pytest.mark.parametrize("form", CALLED)
+def test_a_manifest_holds_no_secret(form: str, tmp_path: Path) -> None:
+    judge = {"model": "j", "server": f"https://u:{SECRET}@judge/v1?key={SECRET}", "extra": [{"token": SECRET}]}
+    data = {"source": f"https://u:{SECRET}@mirror/data", "revision": "main", "sha256": "1", "api_key": SECRET}
+    for domain in DOMAINS:
+        write_run(
+            tmp_path / "run",
+            "m",
+            f"condchain_{domain}",
+            condchain_lines("11", domain),
+            metadata={"judge": judge, "data": data},
+            config={"model_args": CALLED[form], "gen_kwargs": f"temperature=0,auth_token={SECRET}"},
+        )
+    done = submit_condchain(tmp_path / "run", tmp_path / "s.json")
+    text = done.manifest.read_text(encoding="utf-8")
+    assert SECRET not in text
+    manifest = json.loads(text)
+    assert "host:8000" in json.dumps(manifest["model"]["args"]) and "seed" in json.dumps(manifest["model"]["args"])
+    assert manifest["judge"]["server"] == "https://judge/v1"
+    assert manifest["tasks"]["condchain_gui"]["data"]["source"] == "https://mirror/data"
+
+
+def test_no_message_holds_a_secret(tmp_path: Path) -> None:
+    write_condchain(tmp_path / "run", config={"model_args": f"pretrained=m,base_url=http://u:{SECRET}@h/v1"})
+    with pytest.raises(DataError) as caught:
+        submit_condchain(tmp_path / "run", tmp_path / "s.json")
+    assert SECRET not in str(caught.value)
+    for domain in DOMAINS:
+        generation = {**GREEDY, "api_key": f"{SECRET}{domain}"}
+        write_run(tmp_path / "other", "m", f"condchain_{domain}", condchain_lines("11", domain), generation=generation)
+    with pytest.raises(DataError, match="differ in their generation setting api_key") as caught:
+        submit_condchain(tmp_path / "other", tmp_path / "s.json")
+    assert SECRET not in str(caught.value)
+
+
 # --- files
 
 

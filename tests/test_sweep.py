@@ -208,6 +208,60 @@ def test_bad_plans_are_told_by_file_key_and_value(case: str, tmp_path: Path) -> 
     assert str(caught.value).startswith(str(path))
 
 
+SECRET = "s3cretS3cret"
+HIDING = {
+    "models as a mapping": ({"models": {"name": "a", "model": "b", "args": {"api_key": SECRET}}}, "field models: "),
+    "models as mappings by name": ({"models": {"a": {"base_url": f"http://u:{SECRET}@h/v1"}}}, "field models: "),
+    "a model as text": ({"models": [f"openai,api_key={SECRET}"]}, "field models.0: "),
+    "arguments as text": ({"models": [{"name": "a", "model": "b", "args": f"api_key={SECRET}"}]}, "models.0.args: "),
+    "an argument that is a key": (
+        {"models": [{"name": "a", "model": "b", "args": {"api_key": SECRET}}]},
+        "Expected no keys in a plan, found api_key",
+    ),
+    "a key that is no argument": (
+        {"models": [{"name": "a", "model": "b", "args": {"api_key": f"{SECRET}'"}}]},
+        "field models.0.args.api_key: This value cannot be taken, and is not shown.",
+    ),
+    "a key in another place": (
+        {"api_key": SECRET},
+        "field api_key: This value cannot be taken, and is not shown.",
+    ),
+    "a password in an address": (
+        {"models": [{"name": "a", "model": "openai", "args": {"base_url": f"http://u:{SECRET}@h/v1"}}]},
+        "field models.0.args.base_url: Expected no keys and passwords in a plan, found 'http://h/v1'; export it, or",
+    ),
+    "a key in an address": (
+        {"models": [{"name": "a", "model": "openai", "args": {"base_url": f"https://h/v1?key={SECRET}"}}]},
+        "field models.0.args.base_url: Expected no keys and passwords in a plan, found 'https://h/v1'",
+    ),
+    "a key in an argument of arguments": (
+        {"models": [{"name": "a", "model": "openai", "args": {"extra": {"headers": {"X": SECRET}}}}]},
+        "field models.0.args.extra: Expected no keys and passwords in a plan, found",
+    ),
+    "a password in a variable": (
+        {"env": {"OPENAI_API_BASE": f"http://u:{SECRET}@h/v1"}},
+        "field env.OPENAI_API_BASE: Expected no keys and passwords in a plan",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", HIDING)
+def test_no_message_on_a_plan_holds_its_secrets(case: str, tmp_path: Path) -> None:
+    part, sentence = HIDING[case]
+    path = tmp_path / "plan.yaml"
+    path.write_text(yaml.safe_dump({**PLAN, **part}), encoding="utf-8")
+    with pytest.raises(DataError, match=re.escape(sentence)) as caught:
+        read_plan(path)
+    assert SECRET not in str(caught.value)
+
+
+def test_an_address_without_a_secret_is_taken(tmp_path: Path) -> None:
+    args = {"base_url": "https://host.example:8443/v1", "azure_endpoint": "https://host/?api-version=2024-02-01"}
+    path = tmp_path / "plan.yaml"
+    path.write_text(yaml.safe_dump({**PLAN, "models": [{"name": "a", "model": "openai", "args": args}]}))
+    assert read_plan(path).models[0].args == args
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [

@@ -9,6 +9,8 @@ from pathlib import PurePosixPath
 from pydantic import ValidationError
 from pydantic_core import PydanticCustomError
 
+from condchain_tasks.redaction import is_secret, redacted
+
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 80
 _MAX_NAME = 200
@@ -16,8 +18,11 @@ _COMPLETE = "complete"
 
 
 def shown(value: object) -> str:
-    """A value in a message, at most about 80 characters of it."""
-    return _SHORT.repr(value)
+    """A value in a message, at most about 80 characters of it, without keys and passwords."""
+    try:
+        return _SHORT.repr(redacted(value))
+    except RecursionError:
+        return "what is nested too deeply"
 
 
 def not_blank(text: str) -> str:
@@ -58,6 +63,9 @@ def faults_of(error: ValidationError, place: str, prefix: str = "") -> Iterator[
     for one in error.errors(include_url=False, include_context=False):
         name = ".".join(part for part in (prefix, *map(str, one["loc"])) if part)[:_MAX_NAME]
         at = f", field {name}" if name else ""
+        if one["type"] != "missing" and one["loc"][-1:] != ("[key]",) and any(is_secret(str(p)) for p in one["loc"]):
+            yield f"{place}{at}: This value cannot be taken, and is not shown."
+            continue
         found = "" if one["type"] in ("missing", _COMPLETE) else f", found {shown(one['input'])}"
         expected = "Expected a JSON object" if one["type"] == "model_type" else one["msg"]
         yield f"{place}{at}: {expected}{found}."

@@ -30,24 +30,33 @@ def read_sheet(path: Path, ids: Collection[str]) -> dict[str, Verdicts]:
 
     Args:
         path: Comma-, semicolon- or tab-separated values; rows and columns in any order, more columns do not matter,
-            and CSR may be left out.
+            and CSR may be left out. Each row has as many cells as the header: in one that has lost a cell or got one
+            more, nobody can tell which verdict belongs to which column.
         ids: Those that the sheet must have, and no others.
 
     Returns:
         The verdicts, by id.
 
     Raises:
-        DataError: The file cannot be read, its ids are others, a value is no verdict, or there is no verdict at all.
-            Rows are counted as a spreadsheet counts them, the header being row 1.
+        DataError: The file cannot be read, a row has more or fewer cells than the header, its ids are others, a value
+            is no verdict, or there is no verdict at all. Rows are counted as a spreadsheet counts them, the header
+            being row 1.
     """
     header, *rows = _rows(path)
     places = {column: place for place, column in enumerate(header) if column in (ID, *VERDICTS)}
     found: dict[str, Verdicts] = {}
     faults: list[str] = []
+    misshapen: set[str] = set()
     for number, row in enumerate(rows, start=2):
         if not any(row):
             continue
-        cells = {column: row[place] if place < len(row) else "" for column, place in places.items()}
+        if len(row) != len(header):
+            named = row[places[ID]] if places[ID] < len(row) else ""
+            expected = f"{len(header)} cells, as many as the header has"
+            faults.append(f"row {number}, {ID} {named[:_MAX_QUOTED]!r}: expected {expected}, found {len(row)}")
+            misshapen.add(named)
+            continue
+        cells = {column: row[place] for column, place in places.items()}
         name = cells.pop(ID)
         if name not in ids or name in found:
             expected = "an id only once" if name in found else "an id that the key has"
@@ -57,7 +66,7 @@ def read_sheet(path: Path, ids: Collection[str]) -> dict[str, Verdicts]:
                 expected = "0 or 1, or nothing if not annotated"
                 faults.append(f"row {number}, column {column}: expected {expected}, found {cell[:_MAX_QUOTED]!r}")
         found[name] = {column: _VALUES.get(cells.get(column, "").lower()) for column in VERDICTS}
-    if lacking := [name for name in ids if name not in found]:
+    if lacking := [name for name in ids if name not in found and name not in misshapen]:
         faults.append(f"column {ID}: expected all ids of the key, found none of {_some(lacking, ', ')}")
     if faults:
         raise DataError(f"{path}, {_some(faults, '; ')}.")
@@ -79,6 +88,7 @@ def _rows(path: Path) -> list[list[str]]:
         try:
             header = [cell.strip() for cell in next(reader, [])]
             if all(header.count(column) == 1 for column in (ID, *LAYERS)) and header.count(CSR) < 2:
+                _check_spelling(path, header)
                 return [header, *([cell.strip() for cell in row] for row in reader)]
         except csv.Error as error:
             raise DataError(f"{path}, line {reader.line_num}: {error}. Save the sheet as CSV again.") from error
@@ -87,6 +97,14 @@ def _rows(path: Path) -> list[list[str]]:
         f"{path}, row 1: expected the columns {', '.join((ID, *LAYERS))} once each, separated by commas, semicolons "
         f"or tabs, found {start!r}. Save the sheet as CSV, with its first row."
     )
+
+
+def _check_spelling(path: Path, header: list[str]) -> None:
+    # A column "csr" would be one of those that do not matter, and its verdicts would be lost in silence.
+    for place, cell in enumerate(header, start=1):
+        for column in (ID, *VERDICTS):
+            if cell != column and cell.lower() == column.lower():
+                raise DataError(f"{path}, row 1, cell {place}: expected {column}, found {cell!r}. Correct the header.")
 
 
 def _text(path: Path) -> str:

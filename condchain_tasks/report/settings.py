@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -15,6 +14,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from condchain_tasks.data.errors import DataError
+from condchain_tasks.redaction import is_secret, redacted, redacted_text
 from condchain_tasks.report.columns import COLUMNS
 from condchain_tasks.report.runs import read_results
 from condchain_tasks.tasks import task_names
@@ -46,7 +46,6 @@ _OPERATION = frozenset(
         "trust_remote_code",
     }
 )
-_SECRET = re.compile(r"(?i)(api_?key|token|secret|password)$")
 _SEEDS = ("random_seed", "numpy_seed", "torch_seed", "fewshot_seed")
 _DEFAULT_SEEDS = [0, 1234, 1234, 1234]  # lmms-eval's
 _NO_VERSION = "unknown"
@@ -150,7 +149,7 @@ class Results:
     @cached_property
     def model(self) -> str:
         """The name of the checkpoint or API; that of the backend if it has no other."""
-        return (self._value.model_name or self._value.config.model)[:_MAX_NAME]
+        return redacted_text(self._value.model_name or self._value.config.model)[:_MAX_NAME]
 
     def is_limited(self, task: str) -> bool:
         """Whether `--limit` or `--offset` left samples of a task out."""
@@ -183,7 +182,7 @@ class Results:
         return Settings(
             prompts=_joined(metadata.all_prompts),
             data=metadata.data.sha256 if metadata.data else "",
-            judge=judge.model if judge else "",
+            judge=redacted_text(judge.model) if judge else "",
             generation=_json(self.generation(task)),
             version=metadata.condchain_tasks,
             harness=metadata.lmms_eval
@@ -267,7 +266,7 @@ class Results:
         kept = {
             name: value
             for name, value in given.items()
-            if name not in _OPERATION and not _SECRET.search(name) and value != self._value.model_name
+            if name not in _OPERATION and not is_secret(name) and value != self._value.model_name
         }
         seeds = [config.model_dump()[name] for name in _SEEDS]
         return kept | {
@@ -385,7 +384,7 @@ def _joined(prompts: list[_Prompt]) -> str:
 
 
 def _json(values: Mapping[str, Any]) -> str:
-    """Sorted JSON, in which 0 and 0.0 are the same.
+    """Sorted JSON without secrets, in which 0 and 0.0 are the same.
 
     Raises:
         DataError: It is nested too deeply to be settings.
@@ -393,7 +392,7 @@ def _json(values: Mapping[str, Any]) -> str:
     if _depth(values) > _MAX_DEPTH:
         raise DataError(f"settings are nested more than {_MAX_DEPTH} deep")
     plain = {name: int(v) if isinstance(v, float) and v.is_integer() else v for name, v in values.items()}
-    return json.dumps(plain, sort_keys=True, ensure_ascii=False, default=str)
+    return json.dumps(redacted(plain), sort_keys=True, ensure_ascii=False, default=str)
 
 
 def _depth(value: Any) -> int:

@@ -18,6 +18,7 @@ from condchain_tasks import __version__
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.data.fields import shown
 from condchain_tasks.data.files import beside
+from condchain_tasks.redaction import LEFT_OUT, is_secret, redacted
 from condchain_tasks.report.runs import SampleFile, read_results, read_samples, sample_files
 
 Metrics = dict[str, dict[str, float | int | None]]
@@ -235,11 +236,10 @@ def write_submission(
             "remarks": list(remarks),
             "counts": {"items": len(items), **counts},
             "metrics": metrics,
-            **_origin(logs),
             **({"fields": dict(fields)} if fields else {}),
         }
         try:
-            _write(manifest, about)
+            _write(manifest, about | _origin(logs))
         except RecursionError as error:
             raise DataError(f"{logs[0].file.results}: its settings are nested too deeply.") from error
         with FileLock(out.with_name(f".{out.name}.lock")):
@@ -296,7 +296,7 @@ def _check_one_model(run: Path, files: Iterable[SampleFile], results: Mapping[Pa
     models: dict[str, Path] = {}
     for file in files:
         config = _mapping(results[file.results].get("config"))
-        models.setdefault(f"{config.get('model')} ({config.get('model_args')})", file.path.parent)
+        models.setdefault(f"{config.get('model')} ({redacted(config.get('model_args'))})", file.path.parent)
     if len(models) > 1:
         names = ", ".join(f"{name} in {folder}" for name, folder in models.items())
         raise DataError(f"{run} holds runs of {len(models)} models: {names}. Name the folder of one.")
@@ -317,6 +317,8 @@ def _check_same_settings(logs: Sequence[TaskLog]) -> None:
         for name, value in _settings(log).items():
             before, other = first.setdefault(name, (value, log))
             if not _is_same(before, value):
+                if is_secret(name):
+                    before = value = LEFT_OUT
                 raise DataError(
                     f"{other.file.path} and {log.file.path} differ in their {shown(name)[1:-1]}: "
                     f"{shown(before)} and {shown(value)}. One submission has one of each: name a folder that holds "
@@ -381,7 +383,7 @@ def _is_near(value: float, other: float) -> bool:
 def _origin(logs: Sequence[TaskLog]) -> dict[str, Any]:
     """Where a submission is from: the model, its settings, versions, data, prompts and judge; some by task."""
     results, config = logs[0].results, logs[0].config
-    return {
+    about = {
         "model": {"backend": config.get("model"), "args": config.get("model_args"), "name": results.get("model_name")},
         "settings": {name: config.get(name) for name in _SETTINGS} | {name: results.get(name) for name in _TRACKED},
         "versions": {
@@ -403,6 +405,7 @@ def _origin(logs: Sequence[TaskLog]) -> dict[str, Any]:
             for log in logs
         },
     }
+    return {name: redacted(value) for name, value in about.items()}
 
 
 def _sha256(path: Path) -> str:

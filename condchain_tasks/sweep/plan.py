@@ -24,6 +24,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.data.fields import complete, faults_of, shown
+from condchain_tasks.redaction import holds_secret
 from condchain_tasks.tasks import task_names
 
 MAX_CELLS = 10_000
@@ -75,6 +76,12 @@ def _plain(text: str) -> str:
     """Text that means the same to YAML, to a shell in quotes, and to lmms-eval, which expands `$` in its `env`."""
     if not text.isprintable() or len(text) > _MAX_TEXT:
         raise complete(f"Expected at most {_MAX_TEXT:,} characters that can be printed, found {shown(text)}")
+    # What is written of a plan is shown to others.
+    if holds_secret(text):
+        raise complete(
+            f"Expected no keys and passwords in a plan, found {shown(text)}; export it, or the whole address (such as "
+            "OPENAI_API_BASE), in the shell from which the sweep is started"
+        )
     return text
 
 

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.data.fields import shown
+from condchain_tasks.redaction import redacted_text
 from condchain_tasks.report.runs import read_results, results_files
 from condchain_tasks.sweep.plan import Plan
 from condchain_tasks.sweep.write import BUDGET_REACHED, CELLS, EXIT_CODE, LOCK, LOG, NO_RESULTS, STARTED
@@ -175,8 +176,9 @@ def _last_error(log: Path) -> str:
 
 
 def _clean(text: str) -> str:
-    """The start of a text, without anything that would steer a terminal."""
-    return "".join(c if c.isprintable() else " " for c in _ESCAPE.sub("", text))[:_MAX_DETAIL]
+    """The start of a text, without secrets and anything that would steer a terminal."""
+    printable = "".join(c if c.isprintable() else " " for c in _ESCAPE.sub("", text))
+    return redacted_text(printable)[:_MAX_DETAIL]
 
 
 def _exit_code(path: Path) -> int | None:
