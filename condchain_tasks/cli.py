@@ -2,39 +2,82 @@
 
 from __future__ import annotations
 
-import contextlib
 import enum
-import re
 import shlex
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
-from rich.console import Console
 from rich.table import Column, Table
 from typer.core import TyperGroup
+
+from condchain_tasks import __version__
+from condchain_tasks.terminal import STDOUT, take_any_text, write_json
+from condchain_tasks.terminal import err as _err
+from condchain_tasks.terminal import out as _out
+from condchain_tasks.wording import counted
 
 if TYPE_CHECKING:
     from condchain_tasks.report.submit import Submission
 
-app = typer.Typer(
-    help="Tasks, data and embedded benchmarks of multi-step visual reasoning for lmms-eval. lmms-eval runs the tasks. "
+_HELP = (
+    "Tasks, data and embedded benchmarks of multi-step visual reasoning for lmms-eval. lmms-eval runs the tasks. "
     "Its model condchain_sim, which comes with them, is no model: it looks the answers up, to prove a set-up and to "
-    "measure chance, and its figures are no results.",
+    "measure chance, and its figures are no results."
+)
+
+
+class _Commands(TyperGroup):
+    """Prints on any terminal, its help too."""
+
+    def main(self, *arguments: Any, **more: Any) -> Any:
+        take_any_text()
+        _out.stderr = False
+        return super().main(*arguments, **more)
+
+
+app = typer.Typer(
+    cls=_Commands,
+    help=_HELP,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-data_app = typer.Typer(help="Look at a benchmark's data.", no_args_is_help=True)
-synth_app = typer.Typer(help="Make an embedded benchmark of any size, in the official layout.", no_args_is_help=True)
-app.add_typer(data_app, name="data")
-vrex_app = typer.Typer(help="V-REX across models.", no_args_is_help=True)
-audit_app = typer.Typer(help="Let people check the judge of a ccrv run.", no_args_is_help=True)
-app.add_typer(synth_app, name="synth")
-submit_app = typer.Typer(help="Write a run as the file that a leaderboard takes.", no_args_is_help=True)
+
+_SETUP, _BENCHMARKS, _RESULTS = "Before a run", "Benchmarks", "After a run"
+
+
+def _examples(*commands: str) -> str:
+    """What stands below a command's help: a line for each."""
+    return "\n\n".join(("Example:" if len(commands) == 1 else "Examples:", *commands))
+
+
+data_app = typer.Typer(
+    help="Look at a benchmark's data.",
+    no_args_is_help=True,
+    epilog=_examples("condchain data check condchain /data/MM-CondChain"),
+)
+synth_app = typer.Typer(
+    help="Make an embedded benchmark of any size, in the official layout.",
+    no_args_is_help=True,
+    epilog=_examples("condchain synth condchain --n 100 --out drawn", "condchain verify drawn"),
+)
+vrex_app = typer.Typer(
+    help="V-REX across models.", no_args_is_help=True, epilog=_examples("condchain vrex compare results/")
+)
+audit_app = typer.Typer(
+    help="Let people check the judge of a ccrv run.",
+    no_args_is_help=True,
+    epilog=_examples(
+        "condchain audit sample results/ --n 280 --out audit", "condchain audit score a.csv b.csv --key audit/key.json"
+    ),
+)
+submit_app = typer.Typer(
+    help="Write a run as the file that a leaderboard takes.",
+    no_args_is_help=True,
+    epilog=_examples("condchain submit condchain results/model --out condchain.json"),
+)
 
 
 class _WritesByDefault(TyperGroup):
@@ -51,31 +94,47 @@ sweep_app = typer.Typer(
     help="Write what SLURM, a shell and lmms-eval run for a grid of models, tasks and settings. No scheduler: "
     "`condchain sweep plan.yaml` writes, `condchain sweep status plan.yaml` tells how far it is.",
     no_args_is_help=True,
+    epilog=_examples("condchain sweep examples/sweeps/one_gpu.yaml --out sweeps/night"),
 )
-app.add_typer(audit_app, name="audit")
-app.add_typer(submit_app, name="submit")
-app.add_typer(sweep_app, name="sweep")
-app.add_typer(vrex_app, name="vrex")
-
-# Where no terminal is, nothing is wrapped: one message is one line.
-
-
-class _Terminal(Console):
-    """What is printed came from files too: control characters in it do not reach the terminal."""
-
-    def print(self, *objects: Any, **more: Any) -> None:
-        shown = (_CONTROLS.sub("�", one) if isinstance(one, str) else one for one in objects)
-        try:
-            super().print(*shown, **more)
-        except OSError as error:  # such as a full disk behind a redirection
-            with contextlib.suppress(OSError):
-                sys.stderr.write(f"condchain: cannot write: {error.strerror}.\n")
-            raise typer.Exit(1) from error
+app.add_typer(data_app, name="data", rich_help_panel=_SETUP)
+app.add_typer(sweep_app, name="sweep", rich_help_panel=_SETUP)
+app.add_typer(synth_app, name="synth", rich_help_panel=_BENCHMARKS)
+app.add_typer(audit_app, name="audit", rich_help_panel=_RESULTS)
+app.add_typer(submit_app, name="submit", rich_help_panel=_RESULTS)
+app.add_typer(vrex_app, name="vrex", rich_help_panel=_RESULTS)
 
 
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_out = _Terminal(width=None if sys.stdout.isatty() else 1_000, soft_wrap=True, highlight=False, markup=False)
-_err = _Terminal(stderr=True, soft_wrap=True, highlight=False, markup=False)
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        _out.print(f"condchain-tasks {__version__}")
+        raise typer.Exit
+
+
+@app.callback(
+    epilog=_examples("condchain doctor", 'condchain tasks "ccrv_x1*"', "condchain report results/ --out report.html")
+)
+def _start(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Nothing is common to the commands."""
+
+
+def _json_file(file: Path | None) -> Path | None:
+    """Refuses what could be a run's own file; where JSON goes to stdout, all else goes to stderr."""
+    if file and file != STDOUT and (file.suffix != ".json" or file.name.endswith("results.json")):
+        raise typer.BadParameter(f"{file}: name a file that ends in .json, and is no run's results, or - for stdout.")
+    _out.stderr = file == STDOUT
+    return file
+
+
+JsonOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--json", callback=_json_file, help="Write it as JSON too, to this file; -: to stdout, and the rest to stderr."
+    ),
+]
 
 
 class Benchmark(str, enum.Enum):
@@ -110,29 +169,55 @@ class Complexity(str, enum.Enum):
     complex = "complex"
 
 
-@app.command()
-def tasks() -> None:
-    """List every task, where its data comes from, and whether that data is there."""
-    from condchain_tasks.data.benchmarks import benchmark_of
-    from condchain_tasks.tasks import task_names
+@app.command(
+    rich_help_panel=_SETUP,
+    epilog=_examples("condchain tasks", 'condchain tasks "vrex_*_mini"', "condchain tasks --tag ccrv_y1 --json -"),
+)
+def tasks(
+    pattern: Annotated[
+        str, typer.Argument(help="Only names like this, with * and ?; without them, names that hold this text.")
+    ] = "*",
+    tag: Annotated[str | None, typer.Option(help="Only tasks with this tag, such as ccrv_y1.")] = None,
+    benchmark: Annotated[Benchmark | None, typer.Option(help="Only this benchmark's.")] = None,
+    json_file: JsonOption = None,
+) -> None:
+    """List tasks: how large each is, where its data comes from, and whether that data is there."""
+    from condchain_tasks.tasks.listing import listed
 
-    table = Table("task", "state", Column("data", overflow="fold"), box=None, pad_edge=False)
-    for name in task_names():
-        source, state = benchmark_of(name)[1].describe(name)
-        table.add_row(name, state, source)
+    found = listed(pattern, tag, benchmark.value if benchmark else None)
+    if not found:
+        _fail("no task is like that: `condchain tasks` lists all.")
+    table = Table(
+        *("task", Column("samples", justify="right"), Column("requests", justify="right"), "tags", "state"),
+        Column("data", overflow="fold"),
+        box=None,
+        pad_edge=False,
+    )
+    for one in found:
+        tags = ", ".join(one.tags) or ("group" if one.members else "")
+        table.add_row(one.name, _count(one.samples), _count(one.requests), tags, one.state, one.source)
     _out.print(table)
+    _out.print("Sizes are those of the published benchmarks; `condchain data check` counts what a folder holds.")
+    _out.print("In V-REX every step of a chain is a request: 2 to 6 a sample.")
     _out.print("Run one: lmms-eval --model MODEL --model_args ... --tasks TASK")
+    _write_json(json_file, found)
 
 
-@data_app.command()
+def _count(count: int | None) -> str:
+    return "?" if count is None else f"{count:,}"
+
+
+@data_app.command(epilog=_examples("condchain data check condchain", "condchain data check vrex /data/vrex"))
 def check(
     benchmark: Benchmark,
     folder: Annotated[Path | None, typer.Argument(help="The data; left out, what a run would use.")] = None,
+    json_file: JsonOption = None,
 ) -> None:
     """Read a benchmark's data as a run would; list every fault and every oddity. Exit code 1 if there is a fault."""
     from condchain_tasks.data.benchmarks import BENCHMARKS
 
     data = BENCHMARKS[benchmark.value]
+    found: dict[str, object] = {}
     faults: dict[str, None] = {}  # in order, each once: a wrong CONDCHAIN_DATA is the same fault in every domain
     try:
         parts = list(data.parts(folder))
@@ -145,20 +230,24 @@ def check(
             faults[str(error)] = None
             continue
         faults |= dict.fromkeys(reading.faults)
+        holds = data.count(reading)
+        found[part] = {"holds": holds, "sha256": reading.sha256, "faults": reading.faults, "oddities": reading.remarks}
         for kind, places in reading.remarks.items():
             for place in places:
                 _out.print(f"ODDITY {kind}: {place}")
-        oddities = ", ".join(f"{len(places)} {kind}" for kind, places in reading.remarks.items()) or "no oddities"
-        _out.print(f"{part}: {data.count(reading)}, {len(reading.faults)} faults; {oddities}")
+        oddities = ", ".join(f"{kind}: {len(places):,}" for kind, places in reading.remarks.items()) or "no oddities"
+        _out.print(f"{part}: {holds}, {counted(len(reading.faults), 'fault')}; {oddities}")
     for fault in faults:
         _err.print(f"FAULT  {fault}")
+    _write_json(json_file, {"parts": found, "faults": list(faults)})
     raise typer.Exit(1 if faults else 0)
 
 
-@app.command()
+@app.command(rich_help_panel=_RESULTS, epilog=_examples("condchain judge results/", "condchain judge results/ --again"))
 def judge(
     run: Annotated[Path, typer.Argument(help="The folder of --output_path, or one file of samples.")],
     again: Annotated[bool, typer.Option("--again", help="Judge anew what another judge has judged.")] = False,
+    json_file: JsonOption = None,
 ) -> None:
     """Add the verdicts that ccrv runs lack, from their sample logs and without inference. The old files stay."""
     from condchain_tasks.data.harness import RunNotPossible
@@ -171,7 +260,9 @@ def judge(
     if not done:
         _out.print("No verdict is missing.")
     for judged in done:
-        _out.print(f"{judged.asked} samples judged, {judged.missing} still lack a verdict: {judged.results}")
+        lack = "lacks" if judged.missing == 1 else "lack"
+        asked = counted(judged.asked, "sample")
+        _out.print(f"{asked} judged, {judged.missing:,} still {lack} a verdict: {judged.results}")
         for name in judged.value["judged"]["tasks"]:
             table = Table("metric", Column("value", justify="right"), Column("stderr", justify="right"), title=name)
             for metric, value in sorted(judged.value["results"][name].items()):
@@ -180,9 +271,13 @@ def judge(
                     stderr = judged.value["results"][name].get(f"{metric}_stderr_clustered,{kind}")
                     table.add_row(metric, _number(value), _number(stderr))
             _out.print(table)
+    _write_json(json_file, done)
 
 
-@app.command()
+@app.command(
+    rich_help_panel=_RESULTS,
+    epilog=_examples("condchain report results/ --out report.html", "condchain report a/ b/ --format latex"),
+)
 def report(
     runs: Annotated[
         list[Path], typer.Argument(help="Folders of --output_path, at any depth, of any models.", readable=False)
@@ -226,7 +321,8 @@ def report(
             write_aside(out, to_markdown(made) if form is Format.md else to_latex(made), errors="replace")
     except (ValueError, OSError) as error:
         _fail(str(error))
-    _out.print(f"Wrote {out}: {len(found.evaluations)} evaluations, {len(found.problems)} remarks on their health.")
+    evaluations, remarks = counted(len(found.evaluations), "evaluation"), counted(len(found.problems), "remark")
+    _out.print(f"Wrote {out}: {evaluations}, {remarks} on their health.")
 
 
 def _form_and_file(form: Format | None, out: Path | None) -> tuple[Format, Path]:
@@ -249,31 +345,37 @@ _OutOption = Annotated[Path, typer.Option(help="The file to write; a manifest is
 _IncompleteOption = Annotated[bool, typer.Option("--incomplete", help="Write it although something is missing.")]
 
 
-@submit_app.command("condchain")
-def submit_condchain(run: _RunArgument, out: _OutOption, incomplete: _IncompleteOption = False) -> None:
+@submit_app.command("condchain", epilog=_examples("condchain submit condchain results/model --out condchain.json"))
+def submit_condchain(
+    run: _RunArgument, out: _OutOption, incomplete: _IncompleteOption = False, json_file: JsonOption = None
+) -> None:
     """Write the official result format of MM-CondChain, and print what its scorer will compute from it."""
     from condchain_tasks.report import submit_condchain as benchmark
 
-    _submit(lambda: benchmark.submit_condchain(run, out, incomplete=incomplete))
+    _submit(lambda: benchmark.submit_condchain(run, out, incomplete=incomplete), json_file)
 
 
-@submit_app.command("ccrv")
-def submit_ccrv(run: _RunArgument, out: _OutOption, incomplete: _IncompleteOption = False) -> None:
+@submit_app.command("ccrv", epilog=_examples("condchain submit ccrv results/model --out ccrv.json"))
+def submit_ccrv(
+    run: _RunArgument, out: _OutOption, incomplete: _IncompleteOption = False, json_file: JsonOption = None
+) -> None:
     """Write the verdicts on every item of CCRV-Bench, and print what they come to."""
     from condchain_tasks.report import submit_ccrv as benchmark
 
-    _submit(lambda: benchmark.submit_ccrv(run, out, incomplete=incomplete))
+    _submit(lambda: benchmark.submit_ccrv(run, out, incomplete=incomplete), json_file)
 
 
-@submit_app.command("vrex")
-def submit_vrex(run: _RunArgument, out: _OutOption, incomplete: _IncompleteOption = False) -> None:
+@submit_app.command("vrex", epilog=_examples("condchain submit vrex results/model --out vrex.json"))
+def submit_vrex(
+    run: _RunArgument, out: _OutOption, incomplete: _IncompleteOption = False, json_file: JsonOption = None
+) -> None:
     """Write the choices in every chain of V-REX, and print what they come to."""
     from condchain_tasks.report import submit_vrex as benchmark
 
-    _submit(lambda: benchmark.submit_vrex(run, out, incomplete=incomplete))
+    _submit(lambda: benchmark.submit_vrex(run, out, incomplete=incomplete), json_file)
 
 
-def _submit(write: Callable[[], Submission]) -> None:
+def _submit(write: Callable[[], Submission], json_file: Path | None) -> None:
     try:
         done = write()
     except (ValueError, OSError) as error:
@@ -285,14 +387,15 @@ def _submit(write: Callable[[], Submission]) -> None:
     for name, row in done.metrics.items():
         table.add_row(name, *(_number(row.get(column)) for column in columns))
     _out.print(table)
-    _out.print(f"Wrote {done.items} entries to {done.file}, and {done.manifest.name} beside it.")
+    _out.print(f"Wrote {counted(done.items, 'entry', 'entries')} to {done.file}, and {done.manifest.name} beside it.")
+    _write_json(json_file, done)
 
 
 _PlanArgument = Annotated[Path, typer.Argument(help="The plan; see examples/sweeps.")]
 _SweepOption = Annotated[Path | None, typer.Option("--out", help="Its folder; left out, beside the plan, by its name.")]
 
 
-@sweep_app.command("write")
+@sweep_app.command("write", epilog=_examples("condchain sweep examples/sweeps/one_gpu.yaml --out sweeps/night"))
 def sweep_write(plan: _PlanArgument, out: _SweepOption = None) -> None:
     """Write the scripts and configurations of a sweep; the same plan gives the same files."""
     from condchain_tasks.sweep.plan import read_plan
@@ -302,15 +405,15 @@ def sweep_write(plan: _PlanArgument, out: _SweepOption = None) -> None:
         written = write_sweep(read_plan(plan), out or plan.with_suffix(""))
     except (ValueError, OSError) as error:
         _fail(str(error))
-    _out.print(f"{written.cells} cells. On this machine: bash {written.shell}")
+    _out.print(f"{counted(written.cells, 'cell')}. On this machine: bash {written.shell}")
     for script in written.slurm:
         _out.print(f"With SLURM: sbatch {script}")
     status = ["condchain", "sweep", "status", str(plan), *(["--out", str(out)] if out else [])]
     _out.print(f"How far it is: {shlex.join(status)}")
 
 
-@sweep_app.command("status")
-def sweep_status(plan: _PlanArgument, out: _SweepOption = None) -> None:
+@sweep_app.command("status", epilog=_examples("condchain sweep status examples/sweeps/one_gpu.yaml --out sweeps/night"))
+def sweep_status(plan: _PlanArgument, out: _SweepOption = None, json_file: JsonOption = None) -> None:
     """Show what of a sweep is done, running, failed or missing. Exit code 1 if a cell has failed."""
     from condchain_tasks.sweep.plan import read_plan
     from condchain_tasks.sweep.status import status
@@ -325,10 +428,11 @@ def sweep_status(plan: _PlanArgument, out: _SweepOption = None) -> None:
     _out.print(table)
     counts = {state: sum(cell.state == state for cell in cells) for state in ("done", "running", "failed", "missing")}
     _out.print(", ".join(f"{count} {state}" for state, count in counts.items()))
+    _write_json(json_file, cells)
     raise typer.Exit(1 if counts["failed"] else 0)
 
 
-@audit_app.command("sample")
+@audit_app.command("sample", epilog=_examples("condchain audit sample results/ --n 280 --out audit"))
 def audit_sample(
     run: Annotated[Path, typer.Argument(help="The folder of --output_path, or one file of samples.")],
     out: Annotated[Path, typer.Option(help="Folder for sheet.csv, for the annotators, and key.json, not for them.")],
@@ -343,38 +447,35 @@ def audit_sample(
         write(audit, out)
     except (ValueError, OSError) as error:
         _fail(str(error))
-    _out.print(
-        f"{len(audit.items)} replies in {out / 'sheet.csv'}; left out: {audit.missing} without a verdict, "
-        f"{audit.failed} failed, {audit.controls} of controls. Give each annotator a copy, and keep {out / 'key.json'}."
-    )
+    replies = counted(len(audit.items), "reply", "replies")
+    left_out = f"{audit.missing:,} without a verdict, {audit.failed:,} failed, {audit.controls:,} of controls"
+    _out.print(f"{replies} in {out / 'sheet.csv'}; left out: {left_out}.")
+    _out.print(f"Give each annotator a copy, and keep {out / 'key.json'}.")
 
 
-@audit_app.command("score")
+@audit_app.command("score", epilog=_examples("condchain audit score a.csv b.csv --key audit/key.json"))
 def audit_score(
     sheets: Annotated[list[Path], typer.Argument(help="One filled copy of sheet.csv for each annotator.")],
     key: Annotated[Path, typer.Option(help="The key.json that was written with the sheet.")],
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures here too.")] = None,
+    json_file: JsonOption = None,
 ) -> None:
     """Compare annotators with each other and with the judge."""
-    import json
-    from dataclasses import asdict
-
     from condchain_tasks.report.audit_score import score
     from condchain_tasks.report.audit_tables import render
 
     try:
         agreement = score(sheets, key)
-        if json_file:
-            json_file.write_text(json.dumps(asdict(agreement), indent=2, allow_nan=False), encoding="utf-8")
     except (ValueError, OSError) as error:
         _fail(str(error))
     for table in render(agreement):
         _out.print(table)
+    _write_json(json_file, agreement)
 
 
-@vrex_app.command("compare")
+@vrex_app.command("compare", epilog=_examples("condchain vrex compare results/ --json compared.json"))
 def vrex_compare(
     runs: Annotated[list[Path], typer.Argument(help="Folders of --output_path; of each model the newest run counts.")],
+    json_file: JsonOption = None,
 ) -> None:
     """Compare models: abilities, gains, difficulty, shared failures, each beside the published figure."""
     from condchain_tasks.report.vrex_compare import compare, render
@@ -385,9 +486,12 @@ def vrex_compare(
         _fail(str(error))
     for table in render(comparison):
         _out.print(table)
+    _write_json(json_file, comparison)
 
 
-@synth_app.command("condchain")
+@synth_app.command(
+    "condchain", epilog=_examples("condchain synth condchain --domain gui --n 50 --depth 2:6 --seed 7 --out drawn")
+)
 def synth_condchain(
     out: Annotated[Path, typer.Option(help="Folder to write; must not exist or be empty.")],
     n: Annotated[int, typer.Option(min=1, help="Chains a domain.")] = 24,
@@ -417,10 +521,10 @@ def synth_condchain(
         )
     except (ValueError, OSError) as error:
         _fail(str(error))
-    _out.print(f"Wrote {n} chains a domain to {out}. Next: condchain verify {out}")
+    _out.print(f"Wrote {counted(n, 'chain')} a domain to {out}. Next: condchain verify {out}")
 
 
-@synth_app.command("ccrv")
+@synth_app.command("ccrv", epilog=_examples("condchain synth ccrv --n 20 --seed 7 --out drawn --contact-sheet"))
 def synth_ccrv(
     out: Annotated[Path, typer.Option(help="Folder to write; must not exist or be empty.")],
     n: Annotated[int, typer.Option(min=1, max=10_000, help="Scenes, each of 8 questions in 5 forms.")] = 10,
@@ -434,10 +538,10 @@ def synth_ccrv(
         write_dataset(out, n=n, seed=seed, contact_sheet=contact_sheet)
     except (ValueError, OSError) as error:
         _fail(str(error))
-    _out.print(f"Wrote {n} scenes to {out}. Next: condchain verify {out}")
+    _out.print(f"Wrote {counted(n, 'scene')} to {out}. Next: condchain verify {out}")
 
 
-@synth_app.command("vrex")
+@synth_app.command("vrex", epilog=_examples("condchain synth vrex --n 100 --seed 7 --out drawn"))
 def synth_vrex(
     out: Annotated[Path, typer.Option(help="Folder to write; must not exist or be empty.")],
     n: Annotated[int, typer.Option(min=1, max=10_000, help="Chains, evenly over the four categories.")] = 40,
@@ -451,16 +555,19 @@ def synth_vrex(
         write_dataset(out, n=n, seed=seed, contact_sheet=contact_sheet)
     except (ValueError, OSError) as error:
         _fail(str(error))
-    _out.print(f"Wrote {n} chains to {out}. Next: condchain verify {out}")
+    _out.print(f"Wrote {counted(n, 'chain')} to {out}. Next: condchain verify {out}")
 
 
-@app.command()
-def verify(folder: Annotated[Path, typer.Argument(help="What `condchain synth` wrote.")]) -> None:
+@app.command(rich_help_panel=_BENCHMARKS, epilog=_examples("condchain verify drawn"))
+def verify(
+    folder: Annotated[Path, typer.Argument(help="What `condchain synth` wrote.")], json_file: JsonOption = None
+) -> None:
     """Check an embedded benchmark against its own facts, derived anew. Exit code 1 on faults."""
     faults, checked = _verified(folder)
     for fault in faults:
         _err.print(f"FAULT  {fault}")
-    _out.print(f"{checked} checked, {len(faults)} faults")
+    _out.print(f"{checked} checked, {counted(len(faults), 'fault')}")
+    _write_json(json_file, {"folder": folder, "checked": checked, "faults": faults})
     raise typer.Exit(1 if faults else 0)
 
 
@@ -470,22 +577,33 @@ def _verified(folder: Path) -> tuple[tuple[str, ...], str]:
         from condchain_tasks.synth import causal_verify
 
         causal = causal_verify.verify_dataset(folder)
-        return causal.faults, f"{causal.scenes} scenes with {causal.items} items"
+        return causal.faults, f"{counted(causal.scenes, 'scene')} with {counted(causal.items, 'item')}"
     if (folder / "facts" / "vrex.json").is_file():
         from condchain_tasks.synth import vrex_verify
 
         chains = vrex_verify.verify_dataset(folder)
-        return chains.faults, f"{chains.chains} chains with {chains.steps} steps"
+        return chains.faults, f"{counted(chains.chains, 'chain')} with {counted(chains.steps, 'step')}"
     if not (folder / "facts").is_dir():
         return (f"{folder} is no embedded benchmark: `condchain synth` writes a folder facts into it.",), "nothing"
     from condchain_tasks.synth.verify import verify_dataset
 
     report = verify_dataset(folder)
-    return report.faults, f"{report.chains} chains"
+    return report.faults, counted(report.chains, "chain")
 
 
 def _number(value: object) -> str:
-    return f"{value:.4f}" if isinstance(value, (int, float)) else "N/A"
+    """A count as it is, a figure with four digits."""
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:.4f}" if isinstance(value, float) else "N/A"
+
+
+def _write_json(file: Path | None, value: object) -> None:
+    if file:
+        try:
+            write_json(file, value)
+        except OSError as error:
+            _fail(str(error))
 
 
 def _fail(message: str) -> NoReturn:

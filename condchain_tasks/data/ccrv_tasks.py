@@ -23,6 +23,7 @@ from condchain_tasks.data.ccrv import (
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.data.prepared import Files, Prepared, Reading
 from condchain_tasks.data.sources import Source, describe_embedded, embedded, named_by
+from condchain_tasks.wording import counted
 
 DATA = "CCRV_DATA"
 
@@ -136,7 +137,8 @@ def count(reading: Reading) -> str:
     baseline = sum(row.y == "base" for row in reading.rows)
     pictures = len({row.image for row in reading.rows})
     lines = [f"{number} {kind}" for kind, number in sorted(reading.counts.items())]
-    lines.append(f"{pictures} pictures, {baseline} baseline and {len(reading.rows) - baseline} constrained items")
+    constrained = counted(len(reading.rows) - baseline, "constrained item")
+    lines.append(f"{counted(pictures, 'picture')}, {counted(baseline, 'baseline item')} and {constrained}")
     return "\n  ".join(lines)
 
 

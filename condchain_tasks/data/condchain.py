@@ -25,6 +25,7 @@ from condchain_tasks.data.prepared import Files, Prepared, Reading, check_inside
 from condchain_tasks.data.records import Entry, read_entries
 from condchain_tasks.data.sources import Source
 from condchain_tasks.vpir import Analysis, PredicateError, analyse
+from condchain_tasks.wording import counted
 
 FrameOrder = Literal["lexicographic", "chronological"]
 """Of a GUI trajectory's screenshots: by file name, as the published figures were made, or by the number in it."""
@@ -177,7 +178,7 @@ def _read_part(folder: Path | None, domain: str) -> Reading:
 
 def count(reading: Reading) -> str:
     """How much a reading holds."""
-    return f"{len(reading.rows) // 2} chains"
+    return counted(len(reading.rows) // 2, "chain")
 
 
 def read(source: Source, domain: str, order: FrameOrder = "lexicographic") -> Reading:

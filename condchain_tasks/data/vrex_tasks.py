@@ -26,6 +26,7 @@ from condchain_tasks.data.vrex import (
     Step,
     read,
 )
+from condchain_tasks.wording import counted
 
 DATA = "VREX_DATA"
 
@@ -170,7 +171,7 @@ def count(reading: Reading) -> str:
     for kind, offered in dict.fromkeys(key[:2] for key in options):
         sizes = Counter({size: n for (*key, size), n in options.items() if key == [kind, offered]})
         lines.append(f"{offered} to choose from in a step of {kind}: {_sized(sizes)}")
-    return "\n  ".join([*lines, f"{len(samples)} samples: {_named(kinds, kinds)}"])
+    return "\n  ".join([*lines, f"{counted(len(samples), 'sample')}: {_named(kinds, kinds)}"])
 
 
 def _kind(row: Row) -> str:

@@ -18,6 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.report.audit import ID, KEY, KEY_FILE, SHEET, VERDICTS, Binary, Dimension, Judged, Setting
 from condchain_tasks.report.runs import SampleFile, read_samples, reply_of, sample_files
+from condchain_tasks.scorers.replies import encodable
 from condchain_tasks.tasks.ccrv.samples import record_of
 
 MAX_CELL = 16_000
@@ -191,8 +192,8 @@ class _Reply:
         """The key's entry; only a reply that was judged has one."""
         one = self.record
         assert one.r1 is not None and one.r2 is not None and one.r3 is not None
-        run = str(self.file.path)
-        return Judged(self.file.model, run, one.key, one.x, one.y, one.r1, one.r2, one.r3, one.csr)
+        run = encodable(str(self.file.path))  # a folder's name need not be text
+        return Judged(encodable(self.file.model), run, one.key, one.x, one.y, one.r1, one.r2, one.r3, one.csr)
 
 
 def _newest(run: Path) -> list[_Reply]:

@@ -6,6 +6,7 @@ from rich.table import Table
 
 from condchain_tasks.report.audit import CSR
 from condchain_tasks.report.audit_score import CHAIN, PATTERN, Agreement, Levels
+from condchain_tasks.wording import counted
 
 PUBLISHED_KAPPA = {"L1": 0.7143, "L2": 0.7848, "L3": 0.8365, CHAIN: 0.7415}
 """Fleiss' kappa of the paper's three annotators."""
@@ -31,8 +32,10 @@ def render(agreement: Agreement) -> list[Table]:
 
 
 def _among_annotators(agreement: Agreement) -> Table:
-    title = f"Annotators among each other ({agreement.annotators} annotators, {agreement.items} items)"
-    table = _table(title, "annotated by all", "unanimous %", "Fleiss' κ", "paper's κ")
+    asked, items = counted(agreement.annotators, "annotator"), counted(agreement.items, "item")
+    table = _table(
+        f"Annotators among each other ({asked}, {items})", "annotated by all", "unanimous %", "Fleiss' κ", "paper's κ"
+    )
     for one in agreement.measures:
         compared = one.unanimous is not None
         kappa = _number(one.fleiss_kappa, 4, _UNDEFINED if compared else _NONE)
