@@ -20,6 +20,7 @@ from condchain_tasks.wording import counted
 
 if TYPE_CHECKING:
     from condchain_tasks.report.submit import Submission
+    from condchain_tasks.rescore import Written
 
 _HELP = (
     "Tasks, data and embedded benchmarks of multi-step visual reasoning for lmms-eval. lmms-eval runs the tasks. "
@@ -262,16 +263,21 @@ def judge(
     for judged in done:
         lack = "lacks" if judged.missing == 1 else "lack"
         asked = counted(judged.asked, "sample")
-        _out.print(f"{asked} judged, {judged.missing:,} still {lack} a verdict: {judged.results}")
-        for name in judged.value["judged"]["tasks"]:
-            table = Table("metric", Column("value", justify="right"), Column("stderr", justify="right"), title=name)
-            for metric, value in sorted(judged.value["results"][name].items()):
-                metric, _, kind = metric.partition(",")
-                if kind and not metric.startswith("paired_") and "_stderr" not in metric:
-                    stderr = judged.value["results"][name].get(f"{metric}_stderr_clustered,{kind}")
-                    table.add_row(metric, _number(value), _number(stderr))
-            _out.print(table)
+        _out.print(f"{asked} judged, {judged.missing:,} still {lack} a verdict: {judged.written.path}")
+        _print_figures(judged.written)
     _write_json(json_file, done)
+
+
+def _print_figures(written: Written) -> None:
+    """What a run's tasks come to now, one table a task."""
+    for name in written.tasks:
+        table = Table("metric", Column("value", justify="right"), Column("stderr", justify="right"), title=name)
+        figures = written.results["results"][name]
+        for metric, value in sorted(figures.items()):
+            metric, _, kind = metric.partition(",")
+            if kind and not metric.startswith("paired_") and "_stderr" not in metric:
+                table.add_row(metric, _number(value), _number(figures.get(f"{metric}_stderr_clustered,{kind}")))
+        _out.print(table)
 
 
 @app.command(

@@ -200,7 +200,7 @@ def _newest(run: Path) -> list[_Reply]:
     """The newest reply of each model to each item, in an order that does not depend on how files are laid out."""
     files = [file for file in sample_files(run) if _TASK.fullmatch(file.task)]
     found: dict[tuple[str, str, str, str], _Reply] = {}
-    for file in sorted(files, key=lambda file: (file.date, file.path)):
+    for file in sorted(files, key=lambda file: (file.order, file.path)):
         for reply in _replies(file):
             record = reply.record
             found[file.model, record.setting, record.y, record.key] = reply

@@ -21,6 +21,10 @@ MAX_FILES = 200_000
 JUDGED = "-judged-"
 """In the date of what `condchain judge` wrote: behind the date of the run, and before when it was judged."""
 
+SCORED = "-scored-"
+"""The same of what `condchain score` wrote."""
+
+_LATER = re.compile(rf"(?P<run>.+?)(?:{JUDGED}|{SCORED})(?P<made>.+)")
 _SAMPLES = re.compile(r"(?P<date>.+?)_samples_(?P<task>\w+)\.jsonl")
 _MAX_RESULTS_BYTES = 200_000_000
 _SKIPPED_BYTES = 1_000_000  # of a line that is too long, at a time
@@ -47,8 +51,17 @@ class SampleFile:
 
     @property
     def run(self) -> tuple[Path, str]:
-        """What identifies the run, whether it was judged later or not: the folder and the run's own date."""
-        return self.path.parent, self.date.partition(JUDGED)[0]
+        """What identifies the run, whether it was judged or scored later or not: the folder and the run's own date."""
+        return self.path.parent, self.order[0]
+
+    @property
+    def order(self) -> tuple[str, str]:
+        """By what the newer of two files of a model is found: the run's date, and when it was judged or scored.
+
+        The second is "" for the run's own files.
+        """
+        later = _LATER.fullmatch(self.date)
+        return (later["run"], later["made"]) if later else (self.date, "")
 
     @property
     def model(self) -> str:
@@ -138,7 +151,7 @@ def samples_among(paths: Iterable[Path]) -> list[SampleFile]:
         for path in paths
         if (match := _SAMPLES.fullmatch(path.name)) and path.is_file()
     ]
-    return sorted(found, key=lambda file: (file.path.parent, file.date, file.task))
+    return sorted(found, key=lambda file: (file.path.parent, file.order, file.task))
 
 
 def results_among(paths: Iterable[Path]) -> list[Path]:

@@ -252,7 +252,7 @@ def groups(logs: Iterable[Log]) -> list[list[Log]]:
     Returns:
         The groups, in the order of benchmark, task and model.
     """
-    newest_first = sorted(logs, key=lambda log: (log.file.date, str(log.file.path)), reverse=True)
+    newest_first = sorted(logs, key=lambda log: (log.file.order, str(log.file.path)), reverse=True)
     settings: dict[tuple[Path, str, str], Settings] = {}
     for log in newest_first:
         if log.settings.is_known:
@@ -297,10 +297,10 @@ def _passed_over(log: Log, reason: str) -> PassedOver:
 
 
 def _reason(log: Log, chosen: Log, is_whole: bool) -> str:
-    if log.file.date > chosen.file.date:
+    if log.file.order > chosen.file.order:
         return "it is not whole, and an older run is" if is_whole else "another run has more samples, and none is whole"
     if log.run == chosen.run:
-        return "verdicts were added later"
+        return "it was scored anew later" if runs.SCORED in chosen.file.date else "verdicts were added later"
     return "a newer run has the same settings"
 
 

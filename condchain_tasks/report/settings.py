@@ -143,8 +143,9 @@ class Results:
 
     @cached_property
     def tasks(self) -> tuple[str, ...]:
-        """The tasks that have samples if the run logged them; after `condchain judge`, those that it judged."""
-        return tuple(self._value.judged.tasks if self._value.judged else self._value.configs)
+        """The tasks that have samples if the run logged them; after `condchain judge` or `score`, theirs."""
+        later = self._value.judged or self._value.scored
+        return tuple(later.tasks if later else self._value.configs)
 
     @cached_property
     def model(self) -> str:
@@ -355,7 +356,7 @@ class _Config(_Part):
     fewshot_seed: int | None = None
 
 
-class _Judged(_Part):
+class _Later(_Part):
     tasks: list[str]
 
 
@@ -367,7 +368,8 @@ class _Results(_Part):
     lmms_eval_version: str = _NO_VERSION
     model_name: str | None = None
     system_instruction_sha: str | None = None
-    judged: _Judged | None = None
+    judged: _Later | None = None
+    scored: _Later | None = None
 
 
 _RESULTS = TypeAdapter(_Results)

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
+from typing import Any, Literal
 
+from pydantic import TypeAdapter, ValidationError
+from typing_extensions import NotRequired, TypedDict
+
+from condchain_tasks.data.ccrv import Row
 from condchain_tasks.data.errors import DataError
-from condchain_tasks.data.files import write_aside
+from condchain_tasks.data.fields import faults_of
 from condchain_tasks.judging.ccrv import asks
-from condchain_tasks.judging.verdicts import Answer, CsrVerdict, DcrVerdict
-from condchain_tasks.report.runs import (
-    JUDGED,
-    SampleFile,
-    expected_samples,
-    read_results,
-    read_samples,
-    reply_of,
-    sample_files,
-)
+from condchain_tasks.judging.verdicts import Answer, CsrVerdict, DcrVerdict, Kind
+from condchain_tasks.report.runs import JUDGED, reply_of, sample_files
+from condchain_tasks.rescore import Scored, TaskLog, Written, by_run, read_log, write_beside
 from condchain_tasks.tasks.ccrv import verdicts
-from condchain_tasks.tasks.ccrv.samples import make_record, metrics, paired_metrics, record_of
-
-_HERE = Path(__file__).parent
-_FILTER = "none"  # the harness's name for no filter
+from condchain_tasks.tasks.ccrv.samples import record_of, scores_of, with_verdicts
 
 
 @dataclass(frozen=True)
@@ -35,31 +26,27 @@ class Judged:
     """A run that was judged again.
 
     Attributes:
-        results: The new file of results, in lmms-eval's form.
-        value: What is in it.
+        written: The new files.
         asked: Samples that lacked a verdict.
         missing: Samples that still lack one.
     """
 
-    results: Path
-    value: dict[str, Any]
+    written: Written
     asked: int
     missing: int
 
 
 @dataclass(frozen=True)
-class _Sample:
+class Sample:
     """One line of a sample log.
 
     Attributes:
-        line: As it was.
         record: What it says of the item and its scores.
-        reply: The model's.
+        reply: The model's; not looked at if the record says that the request failed.
         kept: Verdicts that are good still.
         lacks: Whether it needs others.
     """
 
-    line: dict[str, Any]
     record: dict[str, Any]
     reply: str
     kept: dict[str, Answer]
@@ -68,20 +55,21 @@ class _Sample:
 
 @dataclass(frozen=True)
 class _Log:
-    """The samples of one task in one run, and the run's results."""
+    """A log and what its lines say."""
 
-    file: SampleFile
-    results: dict[str, Any]
-    samples: tuple[_Sample, ...]
+    log: TaskLog
+    samples: tuple[Sample, ...]
 
     @property
-    def lacking(self) -> list[_Sample]:
+    def lacking(self) -> list[Sample]:
         """Samples without a verdict that they need."""
         return [sample for sample in self.samples if sample.lacks]
 
 
 def rejudge(run: Path, again: bool = False) -> list[Judged]:
     """Judges what runs lack, and writes new files beside the old ones, which stay as they are.
+
+    A sample whose record says that the request failed stays failed, whatever its logged reply looks like.
 
     Args:
         run: A folder, such as that of `--output_path`, or one file of samples.
@@ -100,108 +88,115 @@ def rejudge(run: Path, again: bool = False) -> list[Judged]:
     if not files:
         raise DataError(f"{run} holds samples of other benchmarks only: a judge is asked about ccrv tasks.")
     # Of each run and task the newest file: the run's own, or what an earlier judging came to its end with.
-    newest = {(*file.run, file.task): file for file in files if JUDGED not in file.date or file.results.is_file()}
-    logs = [_read_log(file, judge, again) for file in newest.values()]
+    newest = {(*file.run, file.task): file for file in files if not file.order[1] or file.results.is_file()}
+    logs = [_read_log(read_log(file), judge, again) for file in newest.values()]
     verdicts.check_judge(None)
-    done = []
-    for identity in dict.fromkeys(log.file.run for log in logs):
-        of_run = [log for log in logs if log.file.run == identity]
-        if any(log.lacking for log in of_run):
-            done.append(_rejudge_run(of_run, judge))
-    return done
+    runs = by_run(one.log for one in logs)
+    of_run = [[one for one in logs if one.log in run] for run in runs]
+    return [_rejudge_run(some, judge) for some in of_run if any(one.lacking for one in some)]
 
 
-def _rejudge_run(logs: Sequence[_Log], judge: dict[str, Any]) -> Judged:
-    folder, date = logs[0].file.run
-    # It sorts after the run that it belongs to, and before that model's next run.
-    new = f"{date}{JUDGED}{datetime.now():%Y%m%d_%H%M%S_%f}"
-    missing = 0
-    merged: dict[str, Any] = {}
-    texts: dict[str, str] = {}
-    for log in logs:
-        verdicts.ask_all([(sample.record, sample.reply) for sample in log.lacking])
-        records = [_judged(sample) for sample in log.samples]
-        missing += sum(bool(record["missing"]) for record in records)
-        score = paired_metrics if _has_all_items(log.file.task) else metrics
-        lines = [{**sample.line, **score(record)} for sample, record in zip(log.samples, records, strict=True)]
-        texts[log.file.task] = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-        merged = {**log.results, **merged}
-        for part in ("results", "configs"):
-            merged[part] = {**log.results.get(part, {}), **merged.get(part, {})}
-        merged["results"][log.file.task] = {
-            **merged["results"].get(log.file.task, {}),
-            **_aggregate(log.file.task, lines),
-        }
-        config = merged["configs"].get(log.file.task, {})
-        merged["configs"][log.file.task] = {**config, "metadata": {**config.get("metadata", {}), "judge": judge}}
-    merged["judged"] = {"run": date, "tasks": sorted(texts)}
-    for task, text in texts.items():
-        write_aside(folder / f"{new}_samples_{task}.jsonl", text)
-    results = folder / f"{new}_results.json"
-    write_aside(results, json.dumps(merged, indent=2, ensure_ascii=False))
-    return Judged(results, merged, sum(len(log.lacking) for log in logs), missing)
+def read_sample(line: Mapping[str, Any], place: str, keep: bool) -> Sample:
+    """Reads a line of a log that was scored.
 
+    Args:
+        line: As it stands there.
+        place: Where, for messages.
+        keep: Whether its verdicts are the judge's that is asked for the others.
 
-def _read_log(file: SampleFile, judge: dict[str, Any], again: bool) -> _Log:
-    results = read_results(file.results)
-    before = results.get("configs", {}).get(file.task, {}).get("metadata", {}).get("judge")
-    lines = list(read_samples(file))
-    if (expected := expected_samples(results, file.task)) not in (None, len(lines)):
+    Raises:
+        DataError: It holds no record, or a damaged one.
+    """
+    record = record_of(line)
+    if record is None:
         raise DataError(
-            f"{file.path} has {len(lines)} of {expected} samples: the log was cut short, and figures from it would not "
-            "be those of the run. Run it again; with --use_cache that costs nothing."
+            f"{place}: expected a record under dcr or dcr_base. Of a run with --predict_only `condchain score` makes "
+            "one."
         )
+    try:
+        _RECORD.validate_python(record, strict=True)
+        _ROW.validate_python({**record, "images": []})
+    except ValidationError as error:
+        raise DataError(f"{next(faults_of(error, place))} Was the log changed?") from error
+    if record["failed"]:
+        return Sample(record, "", {}, lacks=False)
+    reply = reply_of(dict(line), place)
+    needed = {ask.kind for ask in asks(record, reply)}
+    if not needed:
+        raise DataError(
+            f"{place}: the reply stands for a request that failed, and the record says that it is none. "
+            "`condchain score` scores the run by today's rules; then judge it."
+        )
+    kept = verdicts_in(record) if keep else {}
+    return Sample(record, reply, kept, lacks=kept.keys() != needed)
+
+
+def verdicts_in(record: Mapping[str, Any]) -> dict[str, Answer]:
+    """The verdicts that a sound record of a reply holds."""
+    found: dict[str, Answer] = {}
+    layers = {name: record[name] for name in ("r1", "r2", "r3")}
+    if "dcr" not in record["missing"] and None not in layers.values():
+        found["dcr"] = Answer(DcrVerdict(reasoning=record["dcr_reasoning"], **layers), calls=0)
+    if record["y"] == "Y3" and "csr" not in record["missing"] and record["csr"] is not None:
+        found["csr"] = Answer(CsrVerdict(reasoning=record["csr_reason"], csr=record["csr"]), calls=0)
+    return found
+
+
+_Binary = Literal[0, 1]
+
+
+class _Record(TypedDict):
+    """What was found out about an item's reply; the item itself is checked as a row."""
+
+    y: Literal["base", "Y1", "Y2", "Y3", "Y4"]
+    r1: _Binary | None
+    r2: _Binary | None
+    r3: _Binary | None
+    dcr_reasoning: str
+    csr: _Binary | None
+    csr_reason: str
+    csr_raw_pixel: _Binary | None
+    failed: bool
+    failure: NotRequired[str | None]
+    no_answer: bool
+    missing: list[Kind]
+
+
+_RECORD = TypeAdapter(_Record)
+_ROW = TypeAdapter(Row)
+
+
+def _read_log(log: TaskLog, judge: Mapping[str, Any], again: bool) -> _Log:
+    before = log.metadata.get("judge")
     has_verdicts = not isinstance(before, dict) or before.get("model") != "none"
-    if has_verdicts and before != judge and not again:
+    same = verdicts.is_same_judge(before, judge)
+    if has_verdicts and not same and not again:
         name = before.get("model") if isinstance(before, dict) else "another version of this package"
         raise DataError(
-            f"{file.path} was judged by {name}, or with other prompts, and CCRV_JUDGE is {judge['model']}. Set it to "
-            "that judge, or judge everything anew with --again."
+            f"{log.file.path} was judged by {name}, or at another address or with other prompts, and CCRV_JUDGE is "
+            f"{judge['model']}. Set it to that judge, or judge everything anew with --again."
         )
-    return _Log(file, results, tuple(_read(file, line, keep=before == judge) for line in lines))
-
-
-def _read(file: SampleFile, line: dict[str, Any], keep: bool) -> _Sample:
-    place = f"{file.path}, doc_id {line.get('doc_id')!r}"
-    record, reply = record_of(line), reply_of(line, place)
-    if record is None:
-        raise DataError(f"{place}: expected a record under dcr. Was it written by another version of this package?")
-    kept: dict[str, Answer] = {}
-    if keep and "dcr" not in record["missing"] and not record["failed"]:
-        reasoning, layers = record["dcr_reasoning"], {name: record[name] for name in ("r1", "r2", "r3")}
-        kept["dcr"] = Answer(DcrVerdict(reasoning=reasoning, **layers), calls=0)
-    if keep and record["y"] == "Y3" and "csr" not in record["missing"] and not record["failed"]:
-        kept["csr"] = Answer(CsrVerdict(reasoning=record["csr_reason"], csr=record["csr"]), calls=0)
-    needed = {ask.kind for ask in asks(record, reply)}
-    return _Sample(line, record, reply, kept, lacks=kept.keys() != needed)
-
-
-def _has_all_items(task: str) -> bool:
-    """Whether a task is the one with all items, whose template and metrics are others than a cell's."""
-    return task.removesuffix("_mini") == "ccrv"
-
-
-def _judged(sample: _Sample) -> dict[str, Any]:
-    given = verdicts.on(sample.record, sample.reply) if sample.lacks else sample.kept
-    return make_record(sample.record, sample.reply, given)
-
-
-def _aggregate(task: str, lines: list[dict[str, Any]]) -> dict[str, Any]:
-    """A task's results from its samples, by the harness's own code and the task's own YAML."""
-    from lmms_eval.evaluator_utils import TaskOutput
-    from lmms_eval.utils import load_yaml_config
-
-    template = "_all" if _has_all_items(task) else "_ccrv"
-    config = load_yaml_config(str(_HERE / template), mode="full")
-    aggregations = {metric["metric"]: metric["aggregation"] for metric in config["metric_list"]}
-    output = TaskOutput(
-        task=SimpleNamespace(aggregation=lambda: aggregations, args=None),
-        task_name=task,
-        task_config={"cluster_key": config["cluster_key"]},
+    samples = (
+        read_sample(line, f"{log.file.path}, sample {number}, doc_id {str(line.get('doc_id'))[:80]}", keep=same)
+        for number, line in enumerate(log.lines, start=1)
     )
-    for line in lines:
-        for metric in aggregations.keys() & line.keys():
-            output.sample_metrics[metric, _FILTER].append(line[metric])
-    output.calculate_aggregate_metric()
-    output.calculate_clt_aggregate_metric()
-    return dict(output.agg_metrics)
+    return _Log(log, tuple(samples))
+
+
+def _rejudge_run(logs: Sequence[_Log], judge: Mapping[str, Any]) -> Judged:
+    missing = 0
+    scored = []
+    for one in logs:
+        verdicts.ask_all([(sample.record, sample.reply) for sample in one.lacking])
+        records = [_judged(sample) for sample in one.samples]
+        missing += sum(bool(record["missing"]) for record in records)
+        scores = [scores_of(one.log.file.task, record) for record in records]
+        # What an older version did not write down of its judge stays unknown where its verdicts stay.
+        known = one.log.metadata["judge"] if any(sample.kept for sample in one.samples) else judge
+        scored.append(Scored(one.log, scores, {**one.log.metadata, "judge": dict(known)}))
+    return Judged(write_beside(scored, JUDGED), sum(len(one.lacking) for one in logs), missing)
+
+
+def _judged(sample: Sample) -> dict[str, Any]:
+    given = verdicts.on(sample.record, sample.reply) if sample.lacks else sample.kept
+    return with_verdicts(sample.record, given)

@@ -40,12 +40,29 @@ def make_record(doc: Mapping[str, Any], reply: str, answers: Mapping[str, Answer
     record |= {
         "failed": failed,
         "no_answer": not failed and not any(character.isalnum() for character in reply),
+    }
+    return with_verdicts(record | _by_rule(doc, reply, failed), answers)
+
+
+def with_verdicts(record: Mapping[str, Any], answers: Mapping[str, Answer]) -> dict[str, Any]:
+    """Puts verdicts into a record. What does not hang on a judge stays as it is: whether the request failed above all.
+
+    Args:
+        record: What stands in it by rule (see `make_record`), with or without earlier verdicts, which are replaced.
+        answers: The judge's, by kind; not looked at if the record says that the request failed.
+
+    Returns:
+        A new record.
+    """
+    judged = {name: value for name, value in record.items() if name != "score"}
+    if record["failed"]:
+        return judged | _FAILED_DCR | {"missing": [], "cached": [], "judge_calls": 0}
+    judged |= {
         "missing": sorted(kind for kind, answer in answers.items() if isinstance(answer.verdict, Missing)),
         "cached": sorted(kind for kind, answer in answers.items() if answer.is_cached),
         "judge_calls": sum(answer.calls for answer in answers.values()),
     }
-    record |= _FAILED_DCR if failed else _dcr(answers["dcr"].verdict)
-    return record | _csr(doc, reply, failed, answers["csr"].verdict if "csr" in answers else None)
+    return judged | _dcr(answers["dcr"].verdict) | (_premise(answers["csr"].verdict) if "csr" in answers else {})
 
 
 def metrics(record: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -77,6 +94,11 @@ def paired_metrics(record: dict[str, Any]) -> dict[str, dict[str, Any]]:
         values |= dict.fromkeys(_CONSTRAINED, _item(record, None)) | {"dcr_base": record}
     brief = {name: record[name] for name in _BRIEF} | {"dcr": record.get("score")}
     return values | dict.fromkeys(("cdi", "ecdi", "paired_cells"), brief)
+
+
+def scores_of(task: str, record: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """What the task's `process_results` gives for a sample with this record."""
+    return paired_metrics(record) if task.removesuffix("_mini") == "ccrv" else metrics(record)
 
 
 def record_of(sample: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -131,7 +153,14 @@ def _dcr(verdict: Verdict | Missing) -> dict[str, Any]:
     }
 
 
-def _csr(doc: Mapping[str, Any], reply: str, failed: bool, verdict: Verdict | Missing | None) -> dict[str, Any]:
+def _premise(verdict: Verdict | Missing) -> dict[str, Any]:
+    if isinstance(verdict, CsrVerdict):
+        return {"csr": verdict.csr, "csr_reason": verdict.reasoning}
+    return {"csr": None, "csr_reason": verdict.reason if isinstance(verdict, Missing) else ""}
+
+
+def _by_rule(doc: Mapping[str, Any], reply: str, failed: bool) -> dict[str, Any]:
+    """What is known of the constraint without a judge; nothing of Y3's, unless the request failed."""
     found: dict[str, Any] = {"csr": None, "csr_reason": "", "csr_reading": None, "csr_raw_pixel": None}
     if doc["y"] == "base":
         return found
@@ -139,9 +168,7 @@ def _csr(doc: Mapping[str, Any], reply: str, failed: bool, verdict: Verdict | Mi
         raw = 0 if doc["y"] == "Y2" else None
         return found | {"csr": 0, "csr_reason": "The request failed.", "csr_raw_pixel": raw}
     if doc["y"] == "Y3":
-        if isinstance(verdict, CsrVerdict):
-            return found | {"csr": verdict.csr, "csr_reason": verdict.reasoning}
-        return found | {"csr_reason": verdict.reason if isinstance(verdict, Missing) else ""}
+        return found
     if doc["y"] == "Y2":
         grounding = check_grounding(reply, doc["bbox_xyxy"], (doc["width"], doc["height"]), doc["margin"])
         return {

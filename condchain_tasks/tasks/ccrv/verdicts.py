@@ -50,6 +50,18 @@ def describe_judge() -> dict[str, Any]:
     return {"model": settings.model, "temperature": settings.temperature, "prompts": prompt_fingerprints()}
 
 
+def is_same_judge(before: object, now: Mapping[str, Any]) -> bool:
+    """Whether verdicts in a result are those of the judge of now.
+
+    Args:
+        before: What the result says of its judge; what an older version did not write down is taken to be the same.
+        now: See `describe_judge`.
+    """
+    if not isinstance(before, dict) or "model" not in before:
+        return False
+    return all(before.get(name, value) == value for name, value in now.items())
+
+
 def check_judge(command_line: Any) -> None:
     """Asks the judge for a word before any request is sent; the first rank does, once a run.
 
