@@ -7,13 +7,19 @@ and only then is the data fetched, checked and prepared. The value is what `load
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from loguru import logger
+from tenacity import RetryError
 
 from condchain_tasks.data.benchmarks import BENCHMARKS, benchmark_of
 from condchain_tasks.data.prepared import Prepared
 from condchain_tasks.data.sources import Source
+from condchain_tasks.tasks import task_names
+
+_MAX_REASON = 500
 
 
 class RunNotPossible(SystemExit):
@@ -21,6 +27,27 @@ class RunNotPossible(SystemExit):
 
     lmms-eval catches every `Exception` of an evaluation, prints it, and exits with 0.
     """
+
+
+@contextmanager
+def preparing(task: str) -> Iterator[None]:
+    """Ends the run if anything goes wrong while what a task needs is prepared.
+
+    Args:
+        task: Its name, for the sentence.
+
+    Raises:
+        RunNotPossible: Something did: unusable data, a full disk, a folder that is a loop of links.
+    """
+    try:
+        yield
+    except (OSError, ValueError) as error:  # a DataError and a PromptError are ValueErrors
+        raise RunNotPossible(f"{task}: {error}") from error
+    except Exception as error:
+        # tenacity's RetryError, which lmms-eval's loading of data sets ends with, says nothing of its cause.
+        cause = error.last_attempt.exception() if isinstance(error, RetryError) else error
+        said = " ".join(f"{type(cause).__name__}: {cause}".split())
+        raise RunNotPossible(f"{task}: its data cannot be prepared ({said[:_MAX_REASON]}).") from error
 
 
 def __getattr__(name: str) -> dict[str, Any]:
@@ -63,9 +90,7 @@ def is_first_rank() -> bool:
 
 
 def _load(task: str) -> tuple[Source, Prepared]:
-    try:
+    if task not in task_names():
+        raise AttributeError(f"there is no task {task!r}")
+    with preparing(task):
         return benchmark_of(task)[1].load(task)
-    except KeyError as error:
-        raise AttributeError(f"there is no task {task!r}") from error
-    except (OSError, ValueError) as error:  # a DataError is a ValueError
-        raise RunNotPossible(f"{task}: {error}") from error

@@ -131,17 +131,15 @@ def _run(root: Path, job: Job, workers: int) -> Iterator[Made]:
         try:
             for share, file in enumerate(files):
                 arguments = [*command, str(share), str(workers)]
-                processes.append(subprocess.Popen(arguments, env=environment, stdout=file))
+                processes.append(subprocess.Popen(arguments, env=environment, stdout=file, stderr=subprocess.PIPE))
             with progress(_DRAWING, len(job.domains) * job.n) as shown:
                 failed = _first_failure(processes, files, shown)
         finally:
-            for process in processes:
-                process.kill()
-                process.wait()
+            said = [_end(process) for process in processes]
         for file in files:
             file.seek(0)
         if failed is not None:
-            raise _error(files[failed].readlines(), processes[failed].returncode)
+            raise _error(files[failed].readlines(), processes[failed].returncode, said[failed])
         for file in islice(cycle(files), len(job.domains) * job.n):
             yield Made(**json.loads(file.readline()))
 
@@ -166,7 +164,14 @@ def _first_failure(
         time.sleep(_POLL_SECONDS)
 
 
-def _error(lines: Sequence[str], status: int) -> Exception:
+def _end(process: subprocess.Popen[bytes]) -> str:
+    """Ends a process, and gives the last line of what it said: of a traceback, the error."""
+    process.kill()
+    _, said = process.communicate()
+    return (said.decode("utf-8", "replace").strip().splitlines() or [""])[-1]
+
+
+def _error(lines: Sequence[str], status: int, said: str) -> Exception:
     if status == worker.CHAIN_ERROR:
         return ChainError(json.loads(lines[-1])["error"])
-    return RuntimeError(f"a process that makes chains ended with status {status}; its own message is above")
+    return OSError(f"a process that makes chains ended with status {status}: {said}")

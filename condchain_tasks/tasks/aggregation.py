@@ -18,6 +18,20 @@ def share(items: list[dict[str, Any]]) -> float | None:
     return mean(scores) if scores else None
 
 
+def macro_mean(figures: list[float | None], sizes: list[int], weight_by_size: bool) -> float | None:
+    """Mean of a group's tasks, each with the same weight; None if one of them has no figure.
+
+    lmms-eval's own mean fails on the missing figure, and the run's results are lost.
+
+    Args:
+        figures: One a task.
+        sizes: The tasks' numbers of samples; not needed.
+        weight_by_size: False.
+    """
+    known = [figure for figure in figures if figure is not None]
+    return mean(known) if known and len(known) == len(figures) else None
+
+
 def failed_share(items: list[dict[str, Any]]) -> float | None:
     """Failed requests, per cent, with a warning if there are any."""
     failed = sum(item["score"] > 0 for item in items)

@@ -7,7 +7,7 @@ from importlib.metadata import version
 from typing import Any
 
 from condchain_tasks import __version__
-from condchain_tasks.data.harness import RunNotPossible, provenance
+from condchain_tasks.data.harness import preparing, provenance
 
 _PREFIX = "metadata_"
 
@@ -30,9 +30,7 @@ def task_metadata(module: str, name: str, about: Callable[[str], dict[str, Any]]
     if not name.startswith(_PREFIX):
         raise AttributeError(f"module {module!r} has no attribute {name!r}")
     task = name.removeprefix(_PREFIX)
-    try:
+    with preparing(task):
         own = about(task)
-    except ValueError as error:  # a PromptError or a DataError is one
-        raise RunNotPossible(f"{task}: {error}") from error
     versions = {"version": 1.0, "condchain_tasks": __version__, "lmms_eval": version("lmms_eval")}
     return {**versions, **own, "data": provenance(task)}

@@ -90,7 +90,7 @@ def ecdi(items: list[dict[str, Any]]) -> float | None:
 def cells(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """All tables of the paper, one dict a row (see `scorers.ccrv_tables.Row`); the X×Y matrices are printed."""
     rows = tabulate(_to_items(items))
-    tables.print_matrices(rows)
+    tables.print_matrices(rows, len(items))
     return [asdict(row) for row in rows]
 
 

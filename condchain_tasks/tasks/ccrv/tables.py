@@ -21,11 +21,18 @@ _CAVEAT = (
 _MOST_MISSING = 0.01
 
 
-def print_matrices(rows: Sequence[Row]) -> None:
-    """Prints DCR, CSR and eDCR in each cell, X down and Y across, with the margins."""
+def print_matrices(rows: Sequence[Row], items: int) -> None:
+    """Prints DCR, CSR and eDCR in each cell, X down and Y across, with the margins.
+
+    Args:
+        rows: All cells and margins.
+        items: How many there are; tells the tables of a run's tasks apart.
+    """
     console = Console()
     for column, title in _MATRICES.items():
-        table = Table(title=title, title_justify="left")
+        # A table's own title would be broken to the table's width.
+        console.print(f"CCRV-Bench, {items:,} items: {title}", style="italic", soft_wrap=True, highlight=False)
+        table = Table()
         settings = SETTINGS if column == "dcr" else SETTINGS[1:]
         for name in ("", *settings, "all Y"):
             table.add_column(name, justify="right")

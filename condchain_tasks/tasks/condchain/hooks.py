@@ -79,14 +79,18 @@ def process_results(doc: dict[str, Any], results: list[str]) -> dict[str, dict[s
     }
 
 
-def path_f1(items: list[dict[str, Any]]) -> float:
-    """Path F1, per cent; not a number if a kind of path is missing, as under `--limit 1`.
+def path_f1(items: list[dict[str, Any]]) -> float | None:
+    """Path F1, per cent; None, which lmms-eval prints as N/A, if a kind of path is missing, as under `--limit 1`.
 
     The harness takes its standard errors from the same list afterwards. They are those of path F1 once each entry
     is the reply's linearised share in it, so the list's entries are replaced (the entries themselves, which stand in
     the sample log, stay as they are).
     """
-    terms = linearised_path_f1([item["score"] for item in items], [item["path"] == "true" for item in items])
+    is_true = [item["path"] == "true" for item in items]
+    if len(set(is_true)) < 2:
+        items[:] = [{"pair": item["pair"]} for item in items]
+        return None
+    terms = linearised_path_f1([item["score"] for item in items], is_true)
     items[:] = [{"score": term, "pair": item["pair"]} for term, item in zip(terms, items, strict=True)]
     return mean(terms)
 

@@ -124,7 +124,7 @@ def step_tables(items: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _kept(items: list[dict[str, Any]], kinds: tuple[str, ...]) -> dict[str, Any]:
     found = _tables.tabulate(items, kinds)
-    _tables.print_tables(found)
+    _tables.print_tables(found, items)
     items[:] = [{"id": item["id"]} for item in items]  # a table has no standard error of its own
     return found
 

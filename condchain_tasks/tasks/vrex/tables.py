@@ -19,10 +19,15 @@ from condchain_tasks.scorers.vrex_metrics import (
 )
 
 _TITLES = {
-    "category": "Accuracy on the final question, by category",
-    "wrong_steps": "... by number of wrong steps before it",
-    "length": "... by length of the chain",
-    "step": "Accuracy by step",
+    "category": "accuracy on the final question, by category",
+    "wrong_steps": "accuracy on the final question, by number of wrong steps before it",
+    "length": "accuracy on the final question, by length of the chain",
+    "step": "accuracy by step",
+}
+_STEP_TITLES = {
+    "category": "accuracy by category",
+    "length": "accuracy by length of the chain",
+    "step": "accuracy by step",
 }
 _ROWS = {"wrong_steps": accuracy_by_wrong_steps, "length": accuracy_by_length, "step": accuracy_by_step}
 
@@ -50,16 +55,36 @@ def tabulate(records: Iterable[Mapping[str, Any]], kinds: Sequence[str]) -> dict
     return found
 
 
-def print_tables(tables: Mapping[str, Sequence[Line]]) -> None:
-    """Prints them beside each other's values, one line a table."""
+def print_tables(tables: Mapping[str, Sequence[Line]], records: Sequence[Mapping[str, Any]]) -> None:
+    """Prints them under titles that tell the tasks of one run apart.
+
+    Args:
+        tables: See `tabulate`.
+        records: What they were made of.
+    """
     console = Console()
     for kind, lines in tables.items():
-        table = Table(title=_TITLES[kind], title_justify="left")
+        # A table's own title would be broken to the table's width.
+        console.print(_title(kind, records), style="italic", soft_wrap=True, highlight=False)
+        table = Table()
         for name in ("", *(str(line[kind]) for line in lines)):
             table.add_column(name, justify="right")
         table.add_row("%", *(f"{line['value']:.1f}" for line in lines))
         table.add_row("n", *(str(line["n"]) for line in lines))
         console.print(table)
+
+
+def _title(kind: str, records: Sequence[Mapping[str, Any]]) -> str:
+    if not records:
+        return f"V-REX: {_TITLES[kind]}"
+    first = records[0]
+    parts = [f"V-REX {first['mode']}"]
+    parts += ["hard set"] if first["set"] == "hard" else []
+    parts += ["without pictures"] if first["blind"] else []
+    parts += ["single steps"] if first["step"] else []
+    parts += [f"{len({record['id'] for record in records}):,} samples"]
+    titles = _STEP_TITLES if first["step"] else _TITLES
+    return f"{', '.join(parts)}: {titles[kind]}"
 
 
 def _figures(estimate: Estimate) -> Line:
