@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import enum
+import os
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -46,6 +47,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+_DATA = ("CONDCHAIN_DATA", "CCRV_DATA", "VREX_DATA")
 _SETUP, _BENCHMARKS, _RESULTS = "Before a run", "Benchmarks", "After a run"
 
 
@@ -124,8 +126,8 @@ def _start(
 
 def _json_file(file: Path | None) -> Path | None:
     """Refuses what could be a run's own file; where JSON goes to stdout, all else goes to stderr."""
-    if file and file != STDOUT and (file.suffix != ".json" or file.name.endswith("results.json")):
-        raise typer.BadParameter(f"{file}: name a file that ends in .json, and is no run's results, or - for stdout.")
+    if file and file != STDOUT:
+        _check_json(file, ())
     _out.stderr = file == STDOUT
     return file
 
@@ -240,7 +242,8 @@ def check(
         _out.print(f"{part}: {holds}, {counted(len(reading.faults), 'fault')}; {oddities}")
     for fault in faults:
         _err.print(f"FAULT  {fault}")
-    _write_json(json_file, {"parts": found, "faults": list(faults)})
+    used = [folder] if folder else [Path(os.environ[name]) for name in _DATA if os.environ.get(name)]
+    _write_json(json_file, {"parts": found, "faults": list(faults)}, (path for one in used for path in one.rglob("*")))
     raise typer.Exit(1 if faults else 0)
 
 
@@ -252,6 +255,7 @@ def judge(
 ) -> None:
     """Add the verdicts that ccrv runs lack, from their sample logs and without inference. The old files stay."""
     from condchain_tasks.data.harness import RunNotPossible
+    from condchain_tasks.report.runs import logs_of
     from condchain_tasks.tasks.ccrv.rejudge import rejudge
 
     try:
@@ -265,7 +269,7 @@ def judge(
         asked = counted(judged.asked, "sample")
         _out.print(f"{asked} judged, {judged.missing:,} still {lack} a verdict: {judged.written.path}")
         _print_figures(judged.written)
-    _write_json(json_file, done)
+    _write_json(json_file, done, logs_of([run]))
 
 
 def _print_figures(written: Written) -> None:
@@ -305,11 +309,14 @@ def report(
     from condchain_tasks.data.files import write_aside
     from condchain_tasks.report.build import build
     from condchain_tasks.report.evaluations import read_runs
+    from condchain_tasks.report.outputs import check_output
     from condchain_tasks.report.page import write_page
     from condchain_tasks.report.plain import to_csv, to_latex, to_markdown
+    from condchain_tasks.report.runs import logs_of
 
     form, out = _form_and_file(form, out)
     try:
+        check_output(out, logs_of(runs), _SUFFIXES[form])
         found = read_runs(runs)
         for problem in found.problems:
             if problem.severity == "error":
@@ -333,19 +340,21 @@ def report(
 
 def _form_and_file(form: Format | None, out: Path | None) -> tuple[Format, Path]:
     """What to write, and where; each says the other if it is left out."""
-    ending = next((one for one, suffix in _SUFFIXES.items() if out and suffix and out.suffix == suffix), None)
-    if form and ending and form is not ending:
-        _fail(f"--out {out} ends as {ending.value} does, and --format is {form.value}: leave one of them out.")
-    form = form or ending or Format.html
+    if out and not form:
+        form = _ENDINGS.get(out.suffix.lower())
+        if not form and not out.is_dir():
+            _fail(f"--out {out}: expected a name that ends in .html, .md or .tex, or a folder and --format csv.")
+    form = form or Format.html
     out = out or Path("report").with_suffix(_SUFFIXES[form])
     if form is not Format.csv and out.is_dir():
         _fail(f"--out {out} is a folder: name a file in it, such as {out / 'report'}{_SUFFIXES[form]}.")
-    if form is Format.csv and out.exists() and not out.is_dir():
+    if form is Format.csv and (out.suffix.lower() in (".csv", *_ENDINGS) or (out.exists() and not out.is_dir())):
         _fail(f"--out {out} is a file: csv needs a folder, for a file for each table.")
     return form, out
 
 
 _SUFFIXES = {Format.html: ".html", Format.md: ".md", Format.csv: "", Format.latex: ".tex"}
+_ENDINGS = {suffix: form for form, suffix in _SUFFIXES.items() if suffix}
 _RunArgument = Annotated[Path, typer.Argument(help="The folder of --output_path of one model.")]
 _OutOption = Annotated[Path, typer.Option(help="The file to write; a manifest is written beside it.")]
 _IncompleteOption = Annotated[bool, typer.Option("--incomplete", help="Write it although something is missing.")]
@@ -394,7 +403,7 @@ def _submit(write: Callable[[], Submission], json_file: Path | None) -> None:
         table.add_row(name, *(_number(row.get(column)) for column in columns))
     _out.print(table)
     _out.print(f"Wrote {counted(done.items, 'entry', 'entries')} to {done.file}, and {done.manifest.name} beside it.")
-    _write_json(json_file, done)
+    _write_json(json_file, done, [done.file, done.manifest])
 
 
 _PlanArgument = Annotated[Path, typer.Argument(help="The plan; see examples/sweeps.")]
@@ -408,7 +417,7 @@ def sweep_write(plan: _PlanArgument, out: _SweepOption = None) -> None:
     from condchain_tasks.sweep.write import write_sweep
 
     try:
-        written = write_sweep(read_plan(plan), out or plan.with_suffix(""))
+        written = write_sweep(read_plan(plan), out or plan.with_suffix(""), plan)
     except (ValueError, OSError) as error:
         _fail(str(error))
     _out.print(f"{counted(written.cells, 'cell')}. On this machine: bash {written.shell}")
@@ -434,7 +443,7 @@ def sweep_status(plan: _PlanArgument, out: _SweepOption = None, json_file: JsonO
     _out.print(table)
     counts = {state: sum(cell.state == state for cell in cells) for state in ("done", "running", "failed", "missing")}
     _out.print(", ".join(f"{count} {state}" for state, count in counts.items()))
-    _write_json(json_file, cells)
+    _write_json(json_file, cells, [plan])
     raise typer.Exit(1 if counts["failed"] else 0)
 
 
@@ -475,7 +484,7 @@ def audit_score(
         _fail(str(error))
     for table in render(agreement):
         _out.print(table)
-    _write_json(json_file, agreement)
+    _write_json(json_file, agreement, [*sheets, key])
 
 
 @vrex_app.command("compare", epilog=_examples("condchain vrex compare results/ --json compared.json"))
@@ -484,6 +493,7 @@ def vrex_compare(
     json_file: JsonOption = None,
 ) -> None:
     """Compare models: abilities, gains, difficulty, shared failures, each beside the published figure."""
+    from condchain_tasks.report.runs import logs_of
     from condchain_tasks.report.vrex_compare import compare, render
 
     try:
@@ -492,7 +502,7 @@ def vrex_compare(
         _fail(str(error))
     for table in render(comparison):
         _out.print(table)
-    _write_json(json_file, comparison)
+    _write_json(json_file, comparison, logs_of(runs))
 
 
 @synth_app.command(
@@ -573,7 +583,7 @@ def verify(
     for fault in faults:
         _err.print(f"FAULT  {fault}")
     _out.print(f"{checked} checked, {counted(len(faults), 'fault')}")
-    _write_json(json_file, {"folder": folder, "checked": checked, "faults": faults})
+    _write_json(json_file, {"folder": folder, "checked": checked, "faults": faults}, folder.rglob("*"))
     raise typer.Exit(1 if faults else 0)
 
 
@@ -604,12 +614,24 @@ def _number(value: object) -> str:
     return f"{value:.4f}" if isinstance(value, float) else "N/A"
 
 
-def _write_json(file: Path | None, value: object) -> None:
+def _write_json(file: Path | None, value: object, read: Iterable[Path] = ()) -> None:
+    """Writes JSON if it is wanted, and not over what was read."""
     if file:
         try:
+            if file != STDOUT:
+                _check_json(file, read)
             write_json(file, value)
         except OSError as error:
             _fail(str(error))
+
+
+def _check_json(file: Path, read: Iterable[Path]) -> None:
+    from condchain_tasks.report.outputs import check_output
+
+    try:
+        check_output(file, read, ".json")
+    except ValueError as error:
+        _fail(f"--json {error}")
 
 
 def _fail(message: str) -> NoReturn:

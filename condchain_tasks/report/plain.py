@@ -127,7 +127,8 @@ def to_csv(report: Report, folder: Path) -> list[Path]:
         The files.
 
     Raises:
-        DataError: The id of a table cannot be a file's name, or two tables have the same.
+        DataError: The id of a table cannot be a file's name, two tables have the same, or a link stands where a file
+            is to be.
         OSError: The folder cannot be written to.
     """
     tables = [table for section in report.sections for table in section.tables] + list(report.provenance)
@@ -257,6 +258,8 @@ def _csv_cell(cell: str | float | tuple[str, ...] | None) -> str:
 
 
 def _write_csv(path: Path, rows: Iterator[Sequence[str]]) -> Path:
+    if path.is_symlink():  # it would be written through, to wherever it leads
+        raise DataError(f"{path} is a link: name another folder, or remove it.")
     text = io.StringIO()
     csv.writer(text, quoting=csv.QUOTE_ALL).writerows(rows)  # whatever separator a spreadsheet expects
     write_aside(path, text.getvalue(), encoding="utf-8-sig", errors="replace", newline="")

@@ -159,6 +159,20 @@ def results_among(paths: Iterable[Path]) -> list[Path]:
     return [path for path in paths if path.name.endswith("_results.json") and path.is_file()]
 
 
+def is_log(path: Path) -> bool:
+    """Whether a file's name is one that lmms-eval gives to samples or to results."""
+    return bool(_SAMPLES.fullmatch(path.name)) or path.name.endswith("_results.json")
+
+
+def logs_of(paths: Iterable[Path]) -> Iterator[Path]:
+    """Files of samples and of results, those below folders too; what is no folder is given as it is."""
+    for path in paths:
+        if path.is_dir():
+            yield from filter(is_log, below(path).files)
+        else:
+            yield path
+
+
 def read_lines(path: Path) -> Iterator[tuple[int, int, bytes | None]]:
     """The lines of a sample log, in bounded memory whatever is in it.
 

@@ -19,6 +19,7 @@ from condchain_tasks.data.errors import DataError
 from condchain_tasks.data.fields import shown
 from condchain_tasks.data.files import beside
 from condchain_tasks.redaction import LEFT_OUT, is_secret, redacted
+from condchain_tasks.report.outputs import check_output
 from condchain_tasks.report.runs import SampleFile, read_results, read_samples, sample_files
 
 Metrics = dict[str, dict[str, float | int | None]]
@@ -209,7 +210,7 @@ def write_submission(
 
     Raises:
         DataError: There are gaps and `incomplete` is not set, there is nothing to write, the file's metrics are not
-            those of the run, or `out` is no regular file.
+            those of the run, or `out` is no regular file, does not end in ".json", or is a log.
         OSError: The file cannot be written.
     """
     if not items:
@@ -221,6 +222,9 @@ def write_submission(
     if out.is_symlink() or (out.exists() and not out.is_file()):
         raise DataError(f"{out} is no regular file: a manifest can be put beside one alone.")
     beside_it = out.with_name(out.name + MANIFEST_SUFFIX)
+    read = [path for log in logs for path in (log.file.path, log.file.results)]
+    check_output(out, read, ".json")
+    check_output(beside_it, read)
     with beside(out) as file, beside(beside_it) as manifest:
         _write(file, items)
         metrics = score(file)

@@ -56,7 +56,7 @@ class Written:
     slurm: tuple[Path, ...]
 
 
-def write_sweep(plan: Plan, out: Path) -> Written:
+def write_sweep(plan: Plan, out: Path, source: Path | None = None) -> Written:
     """Writes the files that run a plan.
 
     `run.sh` runs the cells one after another, `slurm_*.sh` as SLURM arrays; both leave each cell to `cell.sh`, which
@@ -67,12 +67,13 @@ def write_sweep(plan: Plan, out: Path) -> Written:
         plan: The plan.
         out: The folder; if it holds a sweep, its scripts and configurations are replaced, array scripts for machines
             that the plan no longer asks for are removed, and what has run stays.
+        source: The plan's file, which is not written over.
 
     Returns:
         The scripts.
 
     Raises:
-        DataError: The folder holds something else, or has a name that does not fit into a SLURM script.
+        DataError: The folder holds something else or the plan, or has a name that does not fit into a SLURM script.
         OSError: It cannot be written to.
     """
     out = out.absolute()
@@ -80,6 +81,8 @@ def write_sweep(plan: Plan, out: Path) -> Written:
         raise DataError(f"{out}: expected a folder with letters, digits and . / _ + @ - alone in its path.")
     if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not (out / CELLS).is_dir())):
         raise DataError(f"{out} is there, and is no folder of a sweep. Name another one.")
+    if source and _is_own(source, out):
+        raise DataError(f"{source} lies where the sweep's own files are. Move it, or name another folder.")
     (out / "slurm").mkdir(parents=True, exist_ok=True)
     for cell in plan.cells:
         folder = out / CELLS / cell.name
@@ -98,6 +101,15 @@ def write_sweep(plan: Plan, out: Path) -> Written:
         if _is_generated(script):
             script.unlink()
     return Written(len(plan.cells), out / "run.sh", tuple(arrays))
+
+
+def _is_own(file: Path, out: Path) -> bool:
+    """Whether a file has the place of one that a sweep in a folder writes."""
+    real, folder = file.resolve(), out.resolve()
+    if not real.is_relative_to(folder):
+        return False
+    first = Path(real.relative_to(folder).parts[0])
+    return first.name == CELLS or first.suffix == ".sh"
 
 
 def configuration(cell: Cell, out: Path) -> dict[str, Any]:
