@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.report.runs import is_log
+
+_MAX_LINKS = 40  # as many as Linux follows
 
 
 def check_output(path: Path, inputs: Iterable[Path] = (), ending: str = "") -> None:
@@ -21,7 +23,7 @@ def check_output(path: Path, inputs: Iterable[Path] = (), ending: str = "") -> N
     Raises:
         DataError: It is an input, has the name of a log or of results of lmms-eval, or ends in something else.
     """
-    for place in (path, _followed(path)):
+    for place in _followed(path):
         if is_log(place):
             raise DataError(
                 f"{path}: expected another name, since logs and results of lmms-eval are called like {place.name}. "
@@ -34,8 +36,11 @@ def check_output(path: Path, inputs: Iterable[Path] = (), ending: str = "") -> N
         raise DataError(f"{path}: expected a name that ends in {ending}. Nothing was written.")
 
 
-def _followed(path: Path) -> Path:
-    try:
-        return path.resolve()
-    except (OSError, RuntimeError):  # links in a circle
-        return path
+def _followed(path: Path) -> Iterator[Path]:
+    """A path, and each that it leads to as a link."""
+    yield path
+    for _ in range(_MAX_LINKS):
+        if not path.is_symlink():
+            return
+        path = path.parent / path.readlink()
+        yield path
