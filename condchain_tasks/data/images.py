@@ -1,7 +1,11 @@
-"""Pictures that stay files: checked without decoding, sent without encoding."""
+"""Pictures that stay files: checked without decoding, sent without encoding.
+
+Exceptions are the few that readers would take differently (see `peculiarities`): every model gets those in one form.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 import threading
@@ -16,6 +20,7 @@ from cachetools import LRUCache, cached
 from PIL import Image, ImagePalette
 
 from condchain_tasks.data.errors import DataError
+from condchain_tasks.data.peculiarities import Peculiarities, peculiarities
 
 MAX_PIXELS = 100_000_000
 """Larger pictures are refused: decoded, one would take 300 MB and more."""
@@ -26,6 +31,7 @@ MAX_BYTES = 200_000_000
 TRANSCODED_BYTES = 512_000_000
 """How much of what was transcoded is kept in memory."""
 
+_SAME_FORMAT_QUALITY = 95
 _FORMATS = ("PNG", "JPEG", "WEBP")
 _EXTENSIONS = (".png", ".jpg", ".jpeg", ".webp")
 _TAIL = 65_536  # cameras and phones append data after a picture's end, rarely more than this
@@ -36,8 +42,37 @@ _JPEG_SCAN = b"\xff\xda"
 _State = tuple[str, tuple[int, int], bytes]
 
 
+@dataclass(frozen=True)
+class Picture:
+    """What is known of a picture file.
+
+    Attributes:
+        width: As it is shown, pixels.
+        height: As it is shown, pixels.
+        sha256: Of the file's bytes (64 hexadecimal digits).
+        oddities: What readers take differently about it, each in words (see `peculiarities`).
+    """
+
+    width: int
+    height: int
+    sha256: str
+    oddities: tuple[str, ...]
+
+
+def look_at(path: Path) -> Picture:
+    """Checks a picture as `check_image` does and reads its bytes; a file that has not changed is looked at once.
+
+    Raises:
+        DataError: As `check_image`.
+    """
+    try:
+        return _looked_at(*_identity(str(path)))
+    except OSError as error:
+        raise DataError(_unreadable(path, error)) from error
+
+
 def check_image(path: Path) -> tuple[int, int]:
-    """Looks at a picture's header and at its end, without decoding it.
+    """Looks at a picture's header and at its end, without decoding it unless it may have transparent parts.
 
     lmms-eval tells PIL to decode truncated files without complaint, so a cut-off picture is only noticed by its
     missing end marker.
@@ -46,34 +81,62 @@ def check_image(path: Path) -> tuple[int, int]:
         path: The file.
 
     Returns:
-        Width and height in pixels.
+        Width and height in pixels, as the picture is shown.
 
     Raises:
-        DataError: It is no PNG, JPEG or WebP file, is truncated, or is larger than `MAX_PIXELS` or `MAX_BYTES`.
+        DataError: It is no PNG, JPEG or WebP file, cannot be read, is truncated, or is larger than `MAX_PIXELS` or
+            `MAX_BYTES`.
     """
+    return _checked(path).size
+
+
+def _checked(path: Path) -> _Header:
     try:
         with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
+            if not size:
+                raise DataError(f"{path} is empty. Fetch it again.")
             if size > MAX_BYTES:
                 raise DataError(f"{path} has {size:,} bytes; a picture may have {MAX_BYTES:,}.")
-            header = _read_header(_open(file))
+            header = _checked_header(path, file)
             file.seek(0)
             start = file.read(12)
             file.seek(max(0, size - _TAIL))
             tail = file.read()
+    except OSError as error:
+        raise DataError(_unreadable(path, error)) from error
+    if not _is_complete(header.format, size, start, tail):
+        raise DataError(f"{path} is truncated: its end is missing. Fetch it again.")
+    return header
+
+
+def _checked_header(path: Path, file: BinaryIO) -> _Header:
+    try:
+        with _open(file) as image:
+            width, height = image.size
+            if width * height > MAX_PIXELS:
+                raise DataError(f"{path} has {width} x {height} pixels; a picture may have {MAX_PIXELS:,}.")
+            return _header(image, file)
     except DataError:
         raise
     except Image.DecompressionBombError as error:
         raise DataError(f"{path} is too large a picture: {error}") from error
     except (OSError, SyntaxError, ValueError) as error:  # PIL raises each of them for a damaged header
-        reason = "is empty" if path.is_file() and not path.stat().st_size else "is no PNG, JPEG or WebP picture"
-        raise DataError(f"{path} {reason}. Fetch it again.") from error
-    width, height = header.size
-    if width * height > MAX_PIXELS:
-        raise DataError(f"{path} has {width} x {height} pixels; a picture may have {MAX_PIXELS:,}.")
-    if not _is_complete(header.format, size, start, tail):
-        raise DataError(f"{path} is truncated: its end is missing. Fetch it again.")
-    return width, height
+        raise DataError(f"{path} is no PNG, JPEG or WebP picture. Fetch it again.") from error
+
+
+def _unreadable(path: Path, error: OSError) -> str:
+    return f"{path} cannot be read: {error.strerror}."
+
+
+@lru_cache(maxsize=65_536)  # the pictures of a benchmark, which several tasks of a run read
+def _looked_at(path: str, mtime_ns: int, size: int) -> Picture:
+    header = _checked(Path(path))
+    digest = hashlib.sha256()
+    with Path(path).open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return Picture(*header.size, digest.hexdigest(), header.peculiarities.oddities())
 
 
 def is_picture(name: str) -> bool:
@@ -96,7 +159,7 @@ def pictures_under(folder: Path) -> Iterator[Path]:
 
 @dataclass(frozen=True)
 class _Header:
-    """What PIL knows of a picture before it decodes it."""
+    """What is known of a picture before it is decoded: of the form that is shown, except for the format."""
 
     mode: str
     size: tuple[int, int]
@@ -104,6 +167,7 @@ class _Header:
     format_description: str | None
     info: dict[Any, Any]
     palette: ImagePalette.ImagePalette | None
+    peculiarities: Peculiarities
 
 
 def _open(file: str | BinaryIO) -> Image.Image:
@@ -112,16 +176,22 @@ def _open(file: str | BinaryIO) -> Image.Image:
         return Image.open(file, formats=_FORMATS)
 
 
-def _read_header(image: Image.Image) -> _Header:
-    with image:
-        return _Header(
-            image.mode,
-            image.size,
-            "JPEG" if image.format == "MPO" else str(image.format),  # a JPEG with more pictures behind the first
-            image.format_description,
-            dict(image.info),
-            image.palette,
-        )
+def _header(image: Image.Image, file: BinaryIO) -> _Header:
+    found = peculiarities(image, file)
+    return _Header(
+        "RGB" if found else image.mode,
+        found.size(*image.size),
+        "JPEG" if image.format == "MPO" else str(image.format),  # a JPEG with more pictures behind the first
+        image.format_description,
+        {} if found else dict(image.info),
+        None if found else image.palette,
+        found,
+    )
+
+
+def _read_header(file: BinaryIO) -> _Header:
+    with _open(file) as image:
+        return _header(image, file)
 
 
 def _identity(path: str) -> tuple[str, int, int]:
@@ -132,7 +202,8 @@ def _identity(path: str) -> tuple[str, int, int]:
 
 @lru_cache(maxsize=1024)  # the two paths of a chain, and many questions about one picture, come one after the other
 def _known_header(path: str, mtime_ns: int, size: int) -> _Header:
-    return _read_header(_open(path))
+    with Path(path).open("rb") as file:
+        return _read_header(file)
 
 
 def _is_complete(encoding: str, size: int, start: bytes, tail: bytes) -> bool:
@@ -148,8 +219,10 @@ class FileImage(Image.Image):
     """A PIL image that remembers its file.
 
     Saved unmodified in the file's own format it hands out the file's bytes (whatever `quality` was asked for);
-    saved unmodified in another format it is encoded once a file, and the result is kept for the next request. In
-    everything else it is a normal PIL image, decoded when its pixels are first needed. Safe to use from threads.
+    saved unmodified in another format it is encoded once a file, and the result is kept for the next request. A
+    picture that readers take differently (see `peculiarities`) never leaves as its file: it is decoded to the form
+    that every model gets, and encoded. In everything else it is a normal PIL image, decoded when its pixels are first
+    needed. Safe to use from threads.
     """
 
     def __init__(self, path: str | Path, data: bytes | None = None) -> None:
@@ -166,11 +239,12 @@ class FileImage(Image.Image):
         self.filename = str(path)
         self._data = data
         self._lock = threading.RLock()
-        header = _read_header(self._open()) if data is not None else _known_header(*_identity(self.filename))
+        header = _known_header(*_identity(self.filename)) if data is None else _read_header(io.BytesIO(data))
         self._mode, self._size, self.format = header.mode, header.size, header.format
         self.format_description = header.format_description
         self.info = dict(header.info)
         self.palette = header.palette.copy() if header.palette else None
+        self._peculiarities = header.peculiarities
         self._file_palette = _raw_palette(self)
 
     def encoded(self) -> bytes:
@@ -196,7 +270,7 @@ class FileImage(Image.Image):
         wanted = _format_name(fp, format)
         if wanted not in _FORMATS or params.keys() - {"quality"} or not self._is_unmodified():
             super().save(fp, format, **params)
-        elif wanted == self.format:
+        elif wanted == self.format and not self._peculiarities:
             _write(fp, self.encoded())
         else:
             _write(fp, _transcode(self, wanted, params.get("quality")))
@@ -234,8 +308,9 @@ class FileImage(Image.Image):
             if self._im is None:
                 with self._open() as image:
                     image.load()
-                    self.info = {**image.info, **self.info}  # some chunks come after the pixels
-                    self._im = image.im
+                    shown = self._peculiarities.shown(image) if self._peculiarities else image
+                    self.info = {**shown.info, **self.info}  # some chunks come after the pixels
+                    self._im = shown.im
 
     def _is_unmodified(self) -> bool:
         if self._im is None:
@@ -280,9 +355,9 @@ def _transcode_key(image: FileImage, format: str, quality: int | None) -> tuple[
 @cached(LRUCache(TRANSCODED_BYTES, getsizeof=len), key=_transcode_key, condition=threading.Condition())
 def _transcode(image: FileImage, format: str, quality: int | None) -> bytes:
     buffer = io.BytesIO()
-    plain: Image.Image = image._twin()
+    plain = image._twin()
     plain.load()
-    if plain.mode == "CMYK" and format != "JPEG":
-        plain = plain.convert("RGB")
+    if format == plain.format:
+        quality = _SAME_FORMAT_QUALITY  # as near to the file as can be
     Image.Image.save(plain, buffer, format, **({} if quality is None else {"quality": quality}))
     return buffer.getvalue()
