@@ -325,7 +325,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_layout(root: Path) -> None:
     pictures = {f"{PICTURES}/{1_000_001 + k}.jpg" for k in range(3)}
-    assert content(root).keys() == {BASELINE_FILE, CONSTRAINED_FILE, "facts/ccrv.json"} | pictures
+    assert content(root).keys() == {BASELINE_FILE, CONSTRAINED_FILE, "facts/ccrv.json", "synthetic.json"} | pictures
     for picture in pictures:
         with Image.open(root / picture) as image:
             assert (image.format, image.size) == ("JPEG", (640, 480))

@@ -360,6 +360,7 @@ def test_record_by_hand(hand_made) -> None:
     assert record == {
         "id": "natural-0001",
         "domain": "natural",
+        "synthetic": True,
         "image": "images/natural/natural-0001.jpg",
         "true_path": {
             "full_instruction": (
@@ -429,6 +430,7 @@ def test_a_dataset_has_the_official_layout(tmp_path: Path, toy_domains) -> None:
         [f"{folder}/{domain}.jsonl" for folder in ("data", "facts") for domain in ("natural", "gui")]
         + [f"images/natural/natural-000{k}.jpg" for k in (1, 2, 3)]
         + [f"images/gui/gui-000{k}/gui-000{k}_01.png" for k in (1, 2, 3)]
+        + ["synthetic.json"]
     )
     records = [json.loads(line) for line in found["data/gui.jsonl"].decode().splitlines()]
     assert [record["id"] for record in records] == ["gui-0001", "gui-0002", "gui-0003"]

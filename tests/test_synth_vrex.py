@@ -76,6 +76,7 @@ def test_layout(root: Path) -> None:
         *(f"data/{name}.jsonl" for name in FILES),
         *(record["image"] for record in records(root, "planning")),
         "facts/vrex.json",
+        "synthetic.json",
     }
     planning, following, hard = (records(root, name) for name in FILES)
     assert [record["category"] for record in planning] == [CATEGORIES[k % 4] for k in range(13)]

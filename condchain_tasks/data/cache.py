@@ -41,13 +41,27 @@ def made_once(path: Path, make: Callable[[Path], None]) -> Path:
 
     Returns:
         `path`.
+
+    Raises:
+        DataError: It cannot be written, as on a full disk.
     """
     if path.exists():
         return path
+    try:
+        _make_once(path, make)
+    except (OSError, NotImplementedError) as error:  # the latter: a file system without locks
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        raise DataError(
+            f"{path} cannot be written: {reason}. Make room, or set {CACHE} to a folder that can be written to."
+        ) from error
+    return path
+
+
+def _make_once(path: Path, make: Callable[[Path], None]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(f"{path}.lock"):
         if path.exists():
-            return path
+            return
         for left in path.parent.glob(f".{glob.escape(path.name)}-*"):  # by a process that was killed
             shutil.rmtree(left, ignore_errors=True)
         aside = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}-"))
@@ -56,4 +70,3 @@ def made_once(path: Path, make: Callable[[Path], None]) -> Path:
             (aside / path.name).rename(path)
         finally:
             shutil.rmtree(aside, ignore_errors=True)
-    return path

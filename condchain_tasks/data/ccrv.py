@@ -6,7 +6,6 @@ picture: a server with a prefix cache sees each picture once.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections import Counter, defaultdict
@@ -22,10 +21,12 @@ from pydantic_core import PydanticCustomError
 
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.data.fields import faults_of, inside, not_blank, printable, shown
-from condchain_tasks.data.images import check_image, pictures_under
+from condchain_tasks.data.identity import content_hash, is_marked
+from condchain_tasks.data.images import Picture, look_at, pictures_under
 from condchain_tasks.data.prepared import Reading, check_inside
-from condchain_tasks.data.records import read_entries
+from condchain_tasks.data.records import REPEATED, read_entries
 from condchain_tasks.data.sources import Source
+from condchain_tasks.data.special_tokens import SENT_BROKEN, broken_up, special_tokens
 
 BASELINE_FILE = "benchmark_with_rubrics_top100.json"
 CONSTRAINED_FILE = "benchmark_main_set_with_rubrics_top100.json"
@@ -280,14 +281,6 @@ _SPECS: dict[str, type[_Spec]] = {"Y1": _Symbolization, "Y2": _Grounding, "Y3": 
 
 
 @dataclass(frozen=True)
-class _Picture:
-    path: Path
-    width: int
-    height: int
-    bytes: int
-
-
-@dataclass(frozen=True)
 class _Found:
     """A question of a file, as it was found."""
 
@@ -330,7 +323,9 @@ class _Reader:
         self._faults: list[str] = []
         self._remarks: defaultdict[str, list[str]] = defaultdict(list)
         self._counts: Counter[str] = Counter()
-        self._pictures: dict[str, _Picture | None] = {}  # None: a fault
+        self._drawn = False
+        self._pictures: dict[str, tuple[Path, Picture] | None] = {}  # None: a fault
+        self._named: dict[str, str | None] = {}  # of each image, the path that its first entry gives
         self._bases: dict[str, _BaselineQuestion | None] = {}
         self._places: dict[str, str] = {}  # of each key, where it was first seen
         self._items: dict[tuple[str, str], str] = {}  # of each key and setting
@@ -345,7 +340,7 @@ class _Reader:
         if not rows and not self._faults:
             self._fault(f"{self._source.root} has no questions. {HOW_TO_GET}")
         remarks = {kind: tuple(places) for kind, places in self._remarks.items()}
-        return Reading(tuple(rows), self._digest(rows), tuple(self._faults), remarks, dict(self._counts))
+        return Reading(tuple(rows), self._digest(rows), tuple(self._faults), remarks, dict(self._counts), self._drawn)
 
     def _fault(self, message: str) -> None:
         self._faults.append(str(DataError(message)))
@@ -392,23 +387,35 @@ class _Reader:
             found = f"more than {MAX_IMAGES:,} entries" if len(entries) > MAX_IMAGES else "no image with questions"
             raise DataError(f"{path}: expected a JSON array with an object for each image, found {found}. {HOW_TO_GET}")
         for entry in entries:
+            for field in entry.repeated:
+                self._remarks[REPEATED].append(f"{entry.place}, field {field}")
             if entry.value is None:
                 self._fault(f"{entry.place}: {entry.fault}.")
                 continue
             place = f"{entry.place}, image {shown(entry.value.get('image_id'))}"
+            self._drawn = self._drawn or is_marked(entry.value)
             if image := self._validated(_Image, entry.value, place):
                 yield place, image
 
     def _look_at_picture(self, place: str, image: _Image) -> None:
+        if self._named.setdefault(image.image_id, image.image_path_relative) != image.image_path_relative:
+            more = f"{place}: {shown(image.image_path_relative)}"
+            self._remarks["images whose picture's path differs from that of their first entry, which counts"].append(
+                more
+            )
         if image.image_id in self._pictures:
             return
         try:
-            self._pictures[image.image_id] = self._picture(image)
+            path, picture = self._picture(image)
+            self._pictures[image.image_id] = path, picture
+            self._drawn = self._drawn or picture.drawn
+            for kind in picture.oddities:
+                self._remarks[kind].append(f"{place}: {path}")
         except (DataError, OSError) as error:
             self._pictures[image.image_id] = None
             self._fault(f"{place}, field image_path_relative: {error}")
 
-    def _picture(self, image: _Image) -> _Picture:
+    def _picture(self, image: _Image) -> tuple[Path, Picture]:
         root = self._source.root
         usual = root / PICTURES / f"{image.image_id}.jpg"
         named = root / (image.image_path_relative or usual)
@@ -419,10 +426,11 @@ class _Reader:
         if not str(path).isprintable():
             raise DataError(f"the picture {path} has a name that cannot be printed. Rename it.")
         check_inside(path, self._source.boundary)
-        return _Picture(path, *check_image(path), path.stat().st_size)
+        return path, look_at(path)
 
-    def _row(self, found: _Found, picture: _Picture, question: _Question, rubric: _Rubric) -> Row:
+    def _row(self, found: _Found, at: tuple[Path, Picture], question: _Question, rubric: _Rubric) -> Row:
         """A baseline item, as the two files tell it."""
+        path, picture = at
         return Row(
             key=found.key,
             image_id=found.image_id,
@@ -430,15 +438,15 @@ class _Reader:
             x=found.x,
             y="base",
             setting="standard",
-            image=picture.path.relative_to(self._source.root).as_posix(),
-            images=[str(picture.path)],
+            image=path.relative_to(self._source.root).as_posix(),
+            images=[str(path)],
             width=picture.width,
             height=picture.height,
-            question=question.question_text,
-            base_question=question.question_text,
-            reference=question.ground_truth_answer,
+            question=broken_up(question.question_text),
+            base_question=broken_up(question.question_text),
+            reference=broken_up(question.ground_truth_answer),
             adapted="",
-            rationale=question.rationale or question.causal_rationale or "",
+            rationale=broken_up(question.rationale or question.causal_rationale or ""),
             rubric_l1=rubric.L1_perception_check,
             rubric_l2=rubric.L2_interaction_check,
             rubric_l3=rubric.L3_causal_check,
@@ -462,6 +470,8 @@ class _Reader:
                 continue
             if not (question.rationale or question.causal_rationale):
                 self._remarks["questions without a rationale"].append(found.place)
+            self._look_for_tokens(found.place, question)
+            self._look_for_rationales(found.place, question)
             if picture := self._pictures[found.image_id]:
                 yield self._row(found, picture, question, question.evaluation_rubric)
 
@@ -511,16 +521,28 @@ class _Reader:
             self._remarks["constrained items without their baseline question"].append(place)
         if isinstance(spec, _Symbolization):
             self._counts[spec.wording(form.constrained_question)] += 1
-        for kind, more in spec.oddities(form.constrained_question, (picture.width, picture.height)):
+        self._look_for_tokens(place, form)
+        size = picture[1].width, picture[1].height
+        for kind, more in spec.oddities(form.constrained_question, size):
             self._remarks[kind].append(place + more)
         return replace(
             self._row(found, picture, question, rubric),
             y=y,
-            question=form.constrained_question,
-            adapted=form.adapted_ground_truth,
+            question=broken_up(form.constrained_question),
+            adapted=broken_up(form.adapted_ground_truth),
             spec=text,
             **spec.fields(),
         )
+
+    def _look_for_tokens(self, place: str, texts: BaseModel) -> None:
+        for field, text in texts:
+            for token in special_tokens(text) if isinstance(text, str) else ():
+                self._remarks[SENT_BROKEN].append(f"{place}, field {field}: {token!r}")
+
+    def _look_for_rationales(self, place: str, question: _Question) -> None:
+        both = {question.rationale, question.causal_rationale} - {None, ""}
+        if len(both) > 1:
+            self._remarks["questions with two rationales, of which the field rationale counts"].append(place)
 
     def _remark_what_lacks(self) -> None:
         for key, place in self._places.items():
@@ -529,19 +551,15 @@ class _Reader:
                 self._remarks["questions without all four constrained forms"].append(
                     f"{place}: no {', '.join(lacking)}"
                 )
-        used = {picture.path for picture in self._pictures.values() if picture}
+        used = {at[0] for at in self._pictures.values() if at}
         folder = self._source.root / PICTURES
-        unused = sorted(str(path) for path in pictures_under(folder) if path not in used)
-        if unused:
+        unused = sorted(str(path) for path in pictures_under(folder, self._source.boundary) if path not in used)
+        if unused and not self._faults:  # a faulty entry may be the one that uses them
             self._remarks["pictures that no item uses"] = unused
 
     def _digest(self, rows: list[Row]) -> str:
-        digest = hashlib.sha256()
-        for row in rows:
-            digest.update(json.dumps([value for name, value in vars(row).items() if name != "images"]).encode())
-        for image_id, picture in self._pictures.items():
-            digest.update(f"{image_id} {picture.bytes if picture else ''} ".encode())
-        return digest.hexdigest()[:16]
+        records = (json.dumps([value for name, value in vars(row).items() if name != "images"]) for row in rows)
+        return content_hash(records, ((name, at[1].sha256) for name, at in self._pictures.items() if at))
 
 
 def _asked(question: _Question) -> tuple[str, str]:

@@ -21,7 +21,8 @@ from condchain_tasks.data.ccrv import (
     read,
 )
 from condchain_tasks.data.errors import DataError
-from condchain_tasks.data.prepared import Files, Prepared, Reading
+from condchain_tasks.data.prepared import Content, Files, Prepared, Reading
+from condchain_tasks.data.request_size import largest
 from condchain_tasks.data.sources import Source, describe_embedded, embedded, named_by
 from condchain_tasks.wording import counted
 
@@ -109,9 +110,9 @@ def load(task: str) -> tuple[Source, Prepared]:
 
     return source, prepared.prepare(
         f"ccrv/{subset.name}",
+        source,
         Files((root / BASELINE_FILE, root / CONSTRAINED_FILE), root / PICTURES),
-        SCHEMA,
-        read_subset,
+        Content("ccrv", SCHEMA, read_subset, _characters),
         check=f"condchain data check ccrv {root}",
     )
 
@@ -137,9 +138,16 @@ def count(reading: Reading) -> str:
     baseline = sum(row.y == "base" for row in reading.rows)
     pictures = len({row.image for row in reading.rows})
     lines = [f"{number} {kind}" for kind, number in sorted(reading.counts.items())]
+    if reading.rows:
+        lines.append(f"largest request: {largest(reading.rows, _characters)}")
     constrained = counted(len(reading.rows) - baseline, "constrained item")
     lines.append(f"{counted(pictures, 'picture')}, {counted(baseline, 'baseline item')} and {constrained}")
     return "\n  ".join(lines)
+
+
+def _characters(row: Row) -> int:
+    known = len(row.reference) + len(row.rationale) + len(row.adapted) if "oracle" in row.setting else 0
+    return len(row.question) + known
 
 
 def _official() -> Source:

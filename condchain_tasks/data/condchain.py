@@ -6,24 +6,28 @@ prefix cache sees each picture once.
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path, PurePosixPath
-from typing import Literal
+from typing import Annotated, Any, Literal
 
 import pyarrow as pa
-from pydantic import AliasChoices, BaseModel, Field, ValidationError, field_validator
+from pydantic import AfterValidator, AliasChoices, BaseModel, Field, ValidationError, field_validator
 
 from condchain_tasks.data import prepared
 from condchain_tasks.data.condchain_source import DOMAINS, mini, official
 from condchain_tasks.data.errors import DataError
-from condchain_tasks.data.images import check_image, is_picture, pictures_under
-from condchain_tasks.data.prepared import Files, Prepared, Reading, check_inside
-from condchain_tasks.data.records import Entry, read_entries
+from condchain_tasks.data.fields import whole
+from condchain_tasks.data.identity import content_hash, is_marked
+from condchain_tasks.data.images import Picture, is_picture, look_at, pictures_under
+from condchain_tasks.data.prepared import Content, Files, Prepared, Reading, check_inside
+from condchain_tasks.data.records import REPEATED, Entry, read_entries
+from condchain_tasks.data.request_size import largest
 from condchain_tasks.data.sources import Source
+from condchain_tasks.data.special_tokens import SENT_BROKEN, broken_up, special_tokens
 from condchain_tasks.vpir import Analysis, PredicateError, analyse
 from condchain_tasks.wording import counted
 
@@ -33,6 +37,7 @@ FrameOrder = Literal["lexicographic", "chronological"]
 MAX_FRAMES = 200
 """Screenshots a trajectory may have; the official ones have 9 on average."""
 
+_MAX_GAPS = 5  # told of one trajectory
 _MAX_LAYERS = 64  # conditions in one pseudocode, and characters in it: reading it takes time, and it may be anyone's
 _MAX_PSEUDOCODE = 100_000
 _LABEL = re.compile(r"\b[A-Z]\d{1,3}\b")
@@ -43,7 +48,7 @@ _LAST_NUMBER = re.compile(r"(\d+)\D*$")
 
 class _Path(BaseModel):
     full_instruction: str = Field(min_length=1, max_length=1_000_000)
-    pseudocode: str
+    pseudocode: Annotated[str, AfterValidator(whole)]
     correct_answer: str = Field(min_length=1, max_length=100)
 
     @field_validator("correct_answer", mode="before")
@@ -149,9 +154,9 @@ def prepare(source: Source, domain: str, order: FrameOrder = "lexicographic") ->
     root = source.root
     return prepared.prepare(
         f"condchain/{domain}-{order}",
+        source,
         Files((root / "data" / f"{domain}.jsonl",), root / "images" / domain),
-        _SCHEMA,
-        lambda: read(source, domain, order),
+        Content(f"condchain/{domain}", _SCHEMA, lambda: read(source, domain, order), _characters),
         check=f"condchain data check condchain {root}",
     )
 
@@ -165,20 +170,30 @@ def parts(folder: Path | None) -> Iterator[tuple[str, Callable[[], Reading]]]:
     Raises:
         DataError: The folder holds no part.
     """
-    present = [d for d in DOMAINS if folder is None or (folder / "data" / f"{d}.jsonl").is_file()]
-    if not present:
+    absent = [d for d in DOMAINS if folder and not (folder / "data" / f"{d}.jsonl").is_file()]
+    if len(absent) == len(DOMAINS):
         raise DataError(f"{folder} holds none of {', '.join(f'data/{d}.jsonl' for d in DOMAINS)}.")
-    for domain in present:
-        yield domain, partial(_read_part, folder, domain)
+    for domain in DOMAINS:
+        yield domain, partial(_read_part, folder, domain, domain not in absent)
 
 
-def _read_part(folder: Path | None, domain: str) -> Reading:
-    return read(official(domain) if folder is None else Source(folder.absolute(), "folder"), domain)
+def _read_part(folder: Path | None, domain: str, present: bool) -> Reading:
+    if folder is None:
+        return read(official(domain), domain)
+    if not present:
+        kind = "files that are not there, which some tasks need"
+        return Reading((), "", (), {kind: (str(folder / "data" / f"{domain}.jsonl"),)})
+    return read(Source(folder.absolute(), "folder"), domain)
 
 
 def count(reading: Reading) -> str:
     """How much a reading holds."""
-    return counted(len(reading.rows) // 2, "chain")
+    size = f", largest request: {largest(reading.rows, _characters)}" if reading.rows else ""
+    return f"{counted(len(reading.rows) // 2, 'chain')}{size}"
+
+
+def _characters(row: Row) -> int:
+    return len(row.instruction)
 
 
 def read(source: Source, domain: str, order: FrameOrder = "lexicographic") -> Reading:
@@ -199,14 +214,17 @@ def read(source: Source, domain: str, order: FrameOrder = "lexicographic") -> Re
     records = source.root / "data" / f"{domain}.jsonl"
     if records.exists():
         check_inside(records, boundary)
-    digest = hashlib.sha256()
     rows: list[Row] = []
     faults: list[str] = []
-    remarks: dict[str, list[str]] = {}
-    seen: set[str] = set()
+    remarks: defaultdict[str, list[str]] = defaultdict(list)
+    content: list[str] = []
     pairs: set[str] = set()
-    used: set[Path] = set()
+    seen: set[str] = set()
+    used: dict[Path, Picture] = {}
+    drawn = False
     for entry in read_entries(records):
+        for field in entry.repeated:
+            remarks[REPEATED].append(f"{entry.place}, field {field}")
         try:
             record = _parse(entry, domain)
             where = f"{entry.place}, id {record.id!r}"
@@ -217,25 +235,33 @@ def read(source: Source, domain: str, order: FrameOrder = "lexicographic") -> Re
         except DataError as error:
             faults.append(str(error))
             continue
-        used.update(frames)
-        for kind in _oddities(record, frames, seen):
-            remarks.setdefault(kind, []).append(where)
+        for frame, picture in frames.items():
+            for kind in picture.oddities if frame not in used else ():
+                remarks[kind].append(f"{where}, field image: {frame}")
+        used |= frames
+        for kind, more in _oddities(record, entry.value or {}, list(frames), seen):
+            remarks[kind].append(where + more)
         pair = record.id
         while pair in pairs:
             pair += f"@{entry.number}"
         pairs.add(pair)
         seen.add(record.id)
-        rows.extend(_rows(record, pair, frames, order))
-        digest.update(record.model_dump_json().encode())
-        for frame in frames:
-            digest.update(f"{frame.relative_to(source.root)} {frame.stat().st_size}".encode())
+        rows.extend(_rows(record, pair, list(frames), order))
+        content.append(record.model_dump_json())
+        drawn = drawn or is_marked(entry.value or {})
     if not rows and not faults:
         faults.append(f"{records} has no records.")
-    unused = sorted(str(path) for path in pictures_under(source.root / "images" / domain) if path not in used)
-    if unused:
+    unused = sorted(str(p) for p in pictures_under(source.root / "images" / domain, boundary) if p not in used)
+    if unused and not faults:  # a faulty record may be the one that uses them
         remarks["pictures that no record uses"] = unused
-    places = {kind: tuple(found) for kind, found in remarks.items()}
-    return Reading(tuple(rows), digest.hexdigest()[:16], tuple(faults), places)
+    names = ((frame.relative_to(source.root).as_posix(), picture.sha256) for frame, picture in used.items())
+    return Reading(
+        tuple(rows),
+        content_hash(content, names),
+        tuple(faults),
+        {kind: tuple(found) for kind, found in remarks.items()},
+        drawn=drawn or any(picture.drawn for picture in used.values()),
+    )
 
 
 def _parse(entry: Entry, domain: str) -> _Record:
@@ -256,8 +282,8 @@ def _parse(entry: Entry, domain: str) -> _Record:
     return record
 
 
-def _frames(root: Path, boundary: Path, record: _Record) -> list[Path]:
-    """The record's pictures, checked, by file name."""
+def _frames(root: Path, boundary: Path, record: _Record) -> dict[Path, Picture]:
+    """The record's pictures, checked, in the order of their names."""
     path = root / record.image
     place = PurePosixPath(record.image)
     if place.is_absolute() or ".." in place.parts:
@@ -284,22 +310,47 @@ def _frames(root: Path, boundary: Path, record: _Record) -> list[Path]:
             raise DataError(f"the picture {frame} has a name that cannot be printed. Rename it.")
         if frame.is_symlink():
             check_inside(frame, boundary)
-        check_image(frame)
-    return frames
+    return {frame: look_at(frame) for frame in frames}
 
 
-def _oddities(record: _Record, frames: Sequence[Path], seen: set[str]) -> Iterator[str]:
+def _oddities(
+    record: _Record, given: Mapping[str, Any], frames: Sequence[Path], seen: set[str]
+) -> Iterator[tuple[str, str]]:
+    """Kinds of oddities, each with what is added to the record's place."""
     if record.id in seen:
-        yield "ids that occur more than once"
+        yield "ids that occur more than once", ""
+    if {"image", "image_path"} <= given.keys():
+        yield "records with both image and image_path, of which image counts", ""
     if not (_conditions(record.true_path.pseudocode) and _conditions(record.false_path.pseudocode)):
-        yield "chains with pseudocode that cannot be read"
+        yield "chains with pseudocode that cannot be read", ""
     if not _NODE.fullmatch(record.false_path.diverge_node):
-        yield "chains with a diverge_node that cannot be read"
-    for path in (record.true_path, record.false_path):
+        yield "chains with a diverge_node that cannot be read", ""
+    for name, path in (("true_path", record.true_path), ("false_path", record.false_path)):
         if path.correct_answer not in (*_labels(path.full_instruction), "None"):
-            yield "paths with a right label that no option shows"
+            yield "paths with a right label that no option shows", ""
+        for token in special_tokens(path.full_instruction):
+            yield SENT_BROKEN, f", field {name}.full_instruction: {token!r}"
     if sorted(frames, key=_frame_number) != list(frames):
-        yield "trajectories whose lexicographic order of frames is not the chronological one"
+        yield "trajectories whose lexicographic order of frames is not the chronological one", ""
+    if record.domain == "gui":
+        yield from _gaps(frames)
+
+
+def _gaps(frames: Sequence[Path]) -> Iterator[tuple[str, str]]:
+    """What is odd about the numbers of a trajectory's frames, if all have one."""
+    numbers = [int(match[1][-18:]) for frame in frames if (match := _LAST_NUMBER.search(frame.stem))]
+    if len(numbers) < len(frames):
+        return
+    present = sorted(set(numbers))
+    if len(present) < len(numbers):
+        twice = next(number for number in present if numbers.count(number) > 1)
+        yield "trajectories with several frames of one number", f": {twice}"
+    starts = [min(present[0], 1) - 1, *present]  # the first number is 0 or 1
+    missing = [(a + 1, b - 1) for a, b in zip(starts, present, strict=False) if b > a + 1]
+    if missing:
+        ranges = [str(a) if a == b else f"{a} to {b}" for a, b in missing]
+        more = f" and {len(ranges) - _MAX_GAPS} more" if len(ranges) > _MAX_GAPS else ""
+        yield "trajectories with a gap in their frames' numbers", f": no {', '.join(ranges[:_MAX_GAPS])}{more}"
 
 
 def _rows(record: _Record, pair: str, frames: list[Path], order: FrameOrder) -> Iterator[Row]:
@@ -319,7 +370,7 @@ def _rows(record: _Record, pair: str, frames: list[Path], order: FrameOrder) -> 
             path=name,
             image=record.image,
             images=tuple(str(frame) for frame in frames),
-            instruction=path.full_instruction,
+            instruction=broken_up(path.full_instruction),
             gold=path.correct_answer,
             gold_true=record.true_path.correct_answer,
             gold_false=record.false_path.correct_answer,

@@ -32,6 +32,15 @@ def not_blank(text: str) -> str:
     return text
 
 
+def whole(text: str) -> str:
+    """Refuses half a surrogate, which JSON can write and no encoding can."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise PydanticCustomError("whole", "Expected text without half a surrogate") from None
+    return text
+
+
 def printable(text: str) -> str:
     """Refuses characters that cannot be printed."""
     if not text.isprintable():

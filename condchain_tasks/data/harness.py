@@ -62,6 +62,9 @@ def __getattr__(name: str) -> dict[str, Any]:
             name.partition("_")[0],
             source.root,
         )
+    if source.kind != "mini" and is_first_rank():
+        for refusal in data.largest.refusals():
+            logger.warning("{}: {}.", name, refusal)
     return {"data_files": {"test": str(data.rows)}}
 
 
@@ -72,7 +75,8 @@ def provenance(task: str) -> dict[str, Any]:
         task: A task of this package.
 
     Returns:
-        `source` (folder, hub or mini), `root`, `revision`, `sha256` of the data, and `remarks` (kind -> count).
+        `source` (folder, hub or mini), `root`, `revision`, `sha256` of the content, `remarks` (kind -> count),
+        `synthetic` (drawn by this package) and `official` (known to be the released files).
     """
     source, data = _load(task)
     return {
@@ -81,6 +85,8 @@ def provenance(task: str) -> dict[str, Any]:
         "revision": source.revision,
         "sha256": data.sha256,
         "remarks": data.remarks,
+        "synthetic": data.synthetic,
+        "official": data.official,
     }
 
 

@@ -27,6 +27,9 @@ MARK = "synthetic"
 MARK_FILE = "synthetic.json"
 """Beside the data of a drawn dataset; says what made it."""
 
+PICTURE_MARK = "Drawn by condchain synth"
+"""The comment of every drawn picture, PNG or JPEG."""
+
 _FACTS = ("natural.jsonl", "chart.jsonl", "gui.jsonl", "ccrv.json", "vrex.json")
 
 
@@ -48,6 +51,11 @@ def is_drawn(root: Path) -> bool:
 def is_marked(record: Mapping[str, Any]) -> bool:
     """Whether a record says that it is drawn; the mark stays with it wherever it is copied."""
     return bool(record.get(MARK))
+
+
+def is_marked_picture(info: Mapping[Any, Any]) -> bool:
+    """Whether a picture's header, as PIL gives it, says that it is drawn."""
+    return PICTURE_MARK in (info.get("Comment"), bytes(info.get("comment", b"")).decode("latin-1"))
 
 
 def write_mark(root: Path, made_with: Mapping[str, Any]) -> None:

@@ -20,6 +20,7 @@ from cachetools import LRUCache, cached
 from PIL import Image, ImagePalette
 
 from condchain_tasks.data.errors import DataError
+from condchain_tasks.data.identity import is_marked_picture
 from condchain_tasks.data.peculiarities import Peculiarities, peculiarities
 
 MAX_PIXELS = 100_000_000
@@ -51,12 +52,14 @@ class Picture:
         height: As it is shown, pixels.
         sha256: Of the file's bytes (64 hexadecimal digits).
         oddities: What readers take differently about it, each in words (see `peculiarities`).
+        drawn: It says that `condchain synth` drew it.
     """
 
     width: int
     height: int
     sha256: str
     oddities: tuple[str, ...]
+    drawn: bool
 
 
 def look_at(path: Path) -> Picture:
@@ -130,13 +133,13 @@ def _unreadable(path: Path, error: OSError) -> str:
 
 
 @lru_cache(maxsize=65_536)  # the pictures of a benchmark, which several tasks of a run read
-def _looked_at(path: str, mtime_ns: int, size: int) -> Picture:
+def _looked_at(path: str, mtime_ns: int, ctime_ns: int, size: int) -> Picture:
     header = _checked(Path(path))
     digest = hashlib.sha256()
     with Path(path).open("rb") as file:
         while block := file.read(1 << 20):
             digest.update(block)
-    return Picture(*header.size, digest.hexdigest(), header.peculiarities.oddities())
+    return Picture(*header.size, digest.hexdigest(), header.peculiarities.oddities(), header.drawn)
 
 
 def is_picture(name: str) -> bool:
@@ -145,12 +148,17 @@ def is_picture(name: str) -> bool:
     return name.lower().endswith(_EXTENSIONS) and not name.startswith(".")
 
 
-def pictures_under(folder: Path) -> Iterator[Path]:
-    """All pictures below a folder, also through links to folders."""
+def pictures_under(folder: Path, boundary: Path) -> Iterator[Path]:
+    """All pictures below a folder, also through links to folders within a boundary; each folder is read once.
+
+    Args:
+        folder: The folder; there may be none.
+        boundary: A folder without links in its path.
+    """
     visited = set()
     for parent, folders, names in os.walk(folder, followlinks=True):
         real = os.path.realpath(parent)
-        if real in visited:
+        if real in visited or not Path(real).is_relative_to(boundary):
             folders.clear()
             continue
         visited.add(real)
@@ -168,6 +176,7 @@ class _Header:
     info: dict[Any, Any]
     palette: ImagePalette.ImagePalette | None
     peculiarities: Peculiarities
+    drawn: bool
 
 
 def _open(file: str | BinaryIO) -> Image.Image:
@@ -186,6 +195,7 @@ def _header(image: Image.Image, file: BinaryIO) -> _Header:
         {} if found else dict(image.info),
         None if found else image.palette,
         found,
+        is_marked_picture(image.info),
     )
 
 
@@ -194,14 +204,14 @@ def _read_header(file: BinaryIO) -> _Header:
         return _header(image, file)
 
 
-def _identity(path: str) -> tuple[str, int, int]:
-    """A file's path, time of change and size: the same again only for the same content."""
+def _identity(path: str) -> tuple[str, int, int, int]:
+    """A file's path, times of change and size: the same again only for the same content."""
     stat = Path(path).stat()
-    return path, stat.st_mtime_ns, stat.st_size
+    return path, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size
 
 
 @lru_cache(maxsize=1024)  # the two paths of a chain, and many questions about one picture, come one after the other
-def _known_header(path: str, mtime_ns: int, size: int) -> _Header:
+def _known_header(path: str, mtime_ns: int, ctime_ns: int, size: int) -> _Header:
     with Path(path).open("rb") as file:
         return _read_header(file)
 

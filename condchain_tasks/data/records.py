@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,11 @@ from condchain_tasks.data.errors import DataError
 
 MAX_FILE_BYTES = 1_000_000_000
 MAX_LINE_BYTES = 10_000_000
+
+_MAX_NAME = 80
+
+REPEATED = "fields that stand more than once in their object, of which the last counts"
+"""What is said of `Entry.repeated`."""
 
 
 @dataclass(frozen=True)
@@ -23,12 +29,14 @@ class Entry:
         number: The line or item, from 1.
         value: The parsed JSON object, or None if there is none.
         fault: What is wrong, if `value` is None.
+        repeated: Names that stand more than once in their object, with where, such as "true_path.image".
     """
 
     place: str
     number: int
     value: dict[str, Any] | None
     fault: str = ""
+    repeated: tuple[str, ...] = ()
 
 
 def read_entries(path: Path) -> Iterator[Entry]:
@@ -56,21 +64,20 @@ def read_entries(path: Path) -> Iterator[Entry]:
 def _lines(path: Path) -> Iterator[Entry]:
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
-            if number == 1:
-                line = line.removeprefix(b"\xef\xbb\xbf")
+            line = line.removeprefix(b"\xef\xbb\xbf")  # also where files with one were put behind each other
             if line.strip():
                 yield _entry(f"{path}, line {number}", number, line)
 
 
 def _array(path: Path) -> Iterator[Entry]:
     try:
-        items = json.loads(path.read_bytes().decode("utf-8-sig"))
+        items = _loads(path.read_bytes().decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise DataError(f"{path} is no JSON array and no JSON lines: {error}.") from error
     for number, item in enumerate(items, start=1):
         place = f"{path}, item {number}"
         if isinstance(item, dict):
-            yield Entry(place, number, item)
+            yield Entry(place, number, item, repeated=tuple(_repeated(item)))
         else:
             yield Entry(place, number, None, f"expected a JSON object, found {type(item).__name__}")
 
@@ -79,9 +86,45 @@ def _entry(place: str, number: int, line: bytes) -> Entry:
     if len(line) > MAX_LINE_BYTES:
         return Entry(place, number, None, f"has more than {MAX_LINE_BYTES:,} bytes")
     try:
-        value = json.loads(line.decode("utf-8"))
+        value = _loads(line.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         return Entry(place, number, None, f"is no JSON: {error}")
     if not isinstance(value, dict):
         return Entry(place, number, None, f"expected a JSON object, found {type(value).__name__}")
-    return Entry(place, number, value)
+    return Entry(place, number, value, repeated=tuple(_repeated(value)))
+
+
+class _Repeating(dict[str, Any]):
+    """A JSON object in which a name stands more than once; the last value counts."""
+
+    repeated: tuple[str, ...]
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) == len(pairs):
+        return value
+    repeating = _Repeating(value)
+    repeating.repeated = tuple(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
+    return repeating
+
+
+def _loads(text: str) -> Any:
+    return json.loads(text, object_pairs_hook=_object)
+
+
+def _repeated(record: dict[str, Any]) -> Iterator[str]:
+    rest: list[tuple[str, Any]] = [("", record)]
+    while rest:
+        place, value = rest.pop()
+        if isinstance(value, _Repeating):
+            yield from (_joined(place, name) for name in value.repeated)
+        if isinstance(value, dict):
+            rest += [(_joined(place, name), one) for name, one in reversed(value.items())]
+        elif isinstance(value, list):
+            rest += [(_joined(place, str(number)), one) for number, one in reversed(list(enumerate(value)))]
+
+
+def _joined(place: str, name: str) -> str:
+    name = (name if name.isprintable() else ascii(name))[:_MAX_NAME]
+    return f"{place}.{name}" if place else name

@@ -38,7 +38,7 @@ class Source:
 
         A Hub cache keeps the files beside the snapshot and links to them.
         """
-        root = self.root.resolve()
+        root = Path(os.path.realpath(self.root))
         repository = root.parent.parent
         is_snapshot = root.parent.name == "snapshots" and (repository / "blobs").is_dir()
         return repository if is_snapshot else root

@@ -6,7 +6,6 @@ of a picture stand next to each other: a server with a prefix cache sees each pi
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Iterator
@@ -21,10 +20,12 @@ from pydantic_core import PydanticCustomError
 
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.data.fields import complete, faults_of, inside, not_blank, printable, shown
-from condchain_tasks.data.images import check_image, pictures_under
+from condchain_tasks.data.identity import content_hash, is_marked
+from condchain_tasks.data.images import Picture, look_at, pictures_under
 from condchain_tasks.data.prepared import Reading, check_inside
-from condchain_tasks.data.records import read_entries
+from condchain_tasks.data.records import REPEATED, read_entries
 from condchain_tasks.data.sources import Source
+from condchain_tasks.data.special_tokens import SENT_BROKEN, broken_up, special_tokens
 
 Mode = Literal["planning", "following", "direct"]
 """Which question to ask next; the answer to each question; the final question alone."""
@@ -98,6 +99,17 @@ class Step:
     answer: str
     gold: int
     options: list[Option]
+
+    def texts(self) -> Iterator[str]:
+        """All its texts."""
+        yield from (self.question, self.answer)
+        for option in self.options:
+            yield from (option.text, option.answer)
+
+    def sent(self) -> Step:
+        """The step as a model gets it, without special tokens (see `special_tokens`)."""
+        options = [Option(broken_up(one.text), broken_up(one.answer), one.source) for one in self.options]
+        return Step(broken_up(self.question), broken_up(self.answer), self.gold, options)
 
 
 @dataclass(frozen=True)
@@ -305,7 +317,8 @@ class _Reader:
         self._source = source
         self._faults: list[str] = []
         self._remarks: defaultdict[str, list[str]] = defaultdict(list)
-        self._pictures: dict[str, int] = {}  # bytes; -1: a fault
+        self._drawn = False
+        self._pictures: dict[str, Picture | None] = {}  # None: a fault
         self._records: dict[tuple[str, str, str], str] = {}  # mode, set and id: its place
         self._samples: dict[str, tuple[str, _Record]] = {}  # id: where it first occurs
         self._chains: dict[str, object] = {}  # id: what is asked, where that first occurs
@@ -319,7 +332,7 @@ class _Reader:
         rows.sort(key=lambda row: order[row.image[0]])
         self._remark_what_lacks(present)
         remarks = {kind: tuple(places) for kind, places in self._remarks.items()}
-        return Reading(tuple(rows), self._digest(rows), tuple(self._faults), remarks)
+        return Reading(tuple(rows), self._digest(rows), tuple(self._faults), remarks, drawn=self._drawn)
 
     def _fault(self, message: str) -> None:
         self._faults.append(str(DataError(message)))
@@ -344,10 +357,13 @@ class _Reader:
             found = f"more than {MAX_RECORDS:,}" if len(entries) > MAX_RECORDS else "none"
             raise DataError(f"{path}: expected a line of JSON, an object, for each sample, found {found}. {HOW_TO_GET}")
         for entry in entries:
+            for field in entry.repeated:
+                self._remarks[REPEATED].append(f"{entry.place}, field {field}")
             if entry.value is None:
                 self._fault(f"{entry.place}: {entry.fault}.")
                 continue
             place = f"{entry.place}, id {shown(entry.value.get('id'))}"
+            self._drawn = self._drawn or is_marked(entry.value)
             record = self._validated(_FILES[name], entry.value, place)
             if record and (row := self._row(record, place)):
                 yield row
@@ -374,7 +390,7 @@ class _Reader:
             id=record.id,
             category=record.category,
             scenario=record.scenario,
-            final_question=record.final_question,
+            final_question=broken_up(record.final_question),
             mode=record.mode,
             set=record.set,
             blind=False,
@@ -398,19 +414,21 @@ class _Reader:
         """Whether there is a sound picture; it is a fault, once, if not."""
         if path not in self._pictures:
             try:
-                self._pictures[path] = self._check_picture(self._source.root / path)
+                self._pictures[path] = picture = self._check_picture(self._source.root / path)
             except (DataError, OSError) as error:
-                self._pictures[path] = -1
+                self._pictures[path] = None
                 self._fault(f"{place}, field image: {error}")
-        return self._pictures[path] >= 0
+            else:
+                self._drawn = self._drawn or picture.drawn
+                for kind in picture.oddities:
+                    self._remarks[kind].append(f"{place}, field image: {path}")
+        return self._pictures[path] is not None
 
-    def _check_picture(self, path: Path) -> int:
-        """A picture's number of bytes."""
+    def _check_picture(self, path: Path) -> Picture:
         if not path.is_file():
             raise DataError(f"the picture {path} does not exist as a file. {HOW_TO_GET}")
         check_inside(path, self._source.boundary)
-        check_image(path)
-        return path.stat().st_size
+        return look_at(path)
 
     def _step(self, record: _Record, number: int, place: str) -> Step | None:
         place = f"{place}, step {number}"
@@ -428,7 +446,10 @@ class _Reader:
         if isinstance(step, _PlanningStep) and len(step.options) != USUAL_CANDIDATES[record.set]:
             kind = f"planning steps of the {record.set} set without {USUAL_CANDIDATES[record.set]} options"
             self._remarks[kind].append(f"{place}: {len(step.options)}")
-        return Step(step.question, step.answer, step.gold, step.choices())
+        found = Step(step.question, step.answer, step.gold, step.choices())
+        for token in special_tokens("\n".join(found.texts())):
+            self._remarks[SENT_BROKEN].append(f"{place}: {token!r}")
+        return found.sent()
 
     def _remark_what_lacks(self, present: list[str]) -> None:
         for name in (PLANNING, FOLLOWING):
@@ -445,18 +466,16 @@ class _Reader:
         if lacking := [category for category in SCENARIOS if category not in categories]:
             self._remarks["published categories without a sample"] = lacking
         used = {self._source.root / path for path in self._pictures}
-        unused = sorted(str(path) for path in pictures_under(self._source.root / PICTURES) if path not in used)
-        if unused:
+        folder = self._source.root / PICTURES
+        unused = sorted(str(path) for path in pictures_under(folder, self._source.boundary) if path not in used)
+        if unused and not self._faults:  # a faulty record may be the one that uses them
             self._remarks["pictures that no record uses"] = unused
 
     def _digest(self, rows: list[Row]) -> str:
-        digest = hashlib.sha256()
-        for row in rows:
-            content = [value for name, value in vars(row).items() if name != "images"]
-            digest.update(json.dumps(content, default=vars).encode())
-        for path, size in self._pictures.items():
-            digest.update(f"{path} {size} ".encode())
-        return digest.hexdigest()[:16]
+        records = (
+            json.dumps([value for name, value in vars(row).items() if name != "images"], default=vars) for row in rows
+        )
+        return content_hash(records, ((name, one.sha256) for name, one in self._pictures.items() if one))
 
 
 def _plain(text: str) -> str:

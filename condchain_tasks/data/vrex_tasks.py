@@ -10,7 +10,8 @@ from pathlib import Path
 
 from condchain_tasks.data import prepared
 from condchain_tasks.data.errors import DataError
-from condchain_tasks.data.prepared import Files, Prepared, Reading
+from condchain_tasks.data.prepared import Content, Files, Prepared, Reading
+from condchain_tasks.data.request_size import largest
 from condchain_tasks.data.sources import Source, describe_embedded, embedded, named_by
 from condchain_tasks.data.vrex import (
     FOLLOWING,
@@ -131,9 +132,9 @@ def load(task: str) -> tuple[Source, Prepared]:
 
     return source, prepared.prepare(
         f"vrex/{task.removesuffix('_mini')}",
+        source,
         Files(tuple(root / name for name in (PLANNING, FOLLOWING, HARD)), root / PICTURES),
-        SCHEMA,
-        read_variant,
+        Content("vrex", SCHEMA, read_variant, _characters),
         check=f"condchain data check vrex {root}",
     )
 
@@ -171,7 +172,14 @@ def count(reading: Reading) -> str:
     for kind, offered in dict.fromkeys(key[:2] for key in options):
         sizes = Counter({size: n for (*key, size), n in options.items() if key == [kind, offered]})
         lines.append(f"{offered} to choose from in a step of {kind}: {_sized(sizes)}")
+    if reading.rows:
+        lines.append(f"largest request: {largest(reading.rows, _characters)}")
     return "\n  ".join([*lines, f"{counted(len(samples), 'sample')}: {_named(kinds, kinds)}"])
+
+
+def _characters(row: Row) -> int:
+    """At most, in the last turn: the history, and the options of every step as if they were repeated."""
+    return len(row.final_question) + sum(len(text) for step in row.steps for text in step.texts())
 
 
 def _kind(row: Row) -> str:

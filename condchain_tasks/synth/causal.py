@@ -4,23 +4,24 @@ OUT/benchmark_with_rubrics_top100.json            baseline questions, two for ea
 OUT/benchmark_main_set_with_rubrics_top100.json   the same with their four constrained forms
 OUT/VG_images_test/<image_id>.jpg                 pictures
 OUT/facts/ccrv.json                               scene graphs, boxes, and what is right to say for each item
+OUT/synthetic.json                                says that all this is drawn, and by which arguments
 OUT/contact_sheet/ccrv.html                       on request: pictures beside all that is said, for a person to check
 """
 
 from __future__ import annotations
 
-import os
-import shutil
 from pathlib import Path
 from random import Random
 
 from condchain_tasks.data.ccrv import BASELINE_FILE, CONSTRAINED_FILE, PICTURES
+from condchain_tasks.data.identity import PICTURE_MARK
 from condchain_tasks.progress import track
 from condchain_tasks.synth import causal_records as records
 from condchain_tasks.synth.causal_art import draw
 from condchain_tasks.synth.causal_kinds import KINDS
 from condchain_tasks.synth.causal_records import FACTS, Facts, SceneFacts
 from condchain_tasks.synth.causal_sheets import write_contact_sheet
+from condchain_tasks.synth.folders import new_folder
 
 _FIRST_IMAGE = 1_000_001
 
@@ -43,18 +44,10 @@ def write_dataset(out: Path, n: int = 10, seed: int = 0, contact_sheet: bool = F
     """
     if n < 1:
         raise ValueError(f"n is {n}: expected at least 1 scene")
-    out = out.resolve()
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise FileExistsError(f"{out} exists and is not an empty folder: name another one, or remove it first")
-    aside = out.with_name(f".{out.name}.{os.getpid()}")
-    aside.mkdir(parents=True)
-    try:
+    with new_folder(out, {"benchmark": "ccrv", "n": n, "seed": seed}) as aside:
         scenes = _write(aside, n, seed)
         if contact_sheet:
             write_contact_sheet(aside, scenes)
-        aside.replace(out)
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
 
 
 def _write(root: Path, n: int, seed: int) -> list[SceneFacts]:
@@ -65,7 +58,7 @@ def _write(root: Path, n: int, seed: int) -> list[SceneFacts]:
         stream, image_id = f"ccrv/{seed}/{number}", str(_FIRST_IMAGE + number)
         scene = KINDS[_kind(seed, number)](Random(stream))
         scenes.append(records.scene_facts(scene, image_id, stream))
-        draw(scene.drawing).save(root / PICTURES / f"{image_id}.jpg", quality=92)
+        draw(scene.drawing).save(root / PICTURES / f"{image_id}.jpg", quality=92, comment=PICTURE_MARK)
     for name, constrained in ((BASELINE_FILE, False), (CONSTRAINED_FILE, True)):
         content = [records.record(facts, constrained) for facts in scenes]
         (root / name).write_text(records.dump(content), encoding="utf-8", newline="\n")

@@ -15,6 +15,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from condchain_tasks.data.ccrv import DIMENSIONS
+from condchain_tasks.data.identity import MARK
 from condchain_tasks.synth import causal_questions as questions
 from condchain_tasks.synth.causal_art import HEIGHT, WIDTH, Box, boxes
 from condchain_tasks.synth.causal_graph import RELATIONS, Claim, Edge, Graph
@@ -213,6 +214,7 @@ def record(facts: SceneFacts, constrained: bool) -> Json:
         "image_id": facts.image_id,
         "image_path_relative": f"ICCR/VG_images_test/{facts.image_id}.jpg",
         "primary_cluster": facts.kind,
+        MARK: True,
         "questions": found,
     }
 

@@ -15,6 +15,7 @@ from random import Random
 from typing import Any
 
 from condchain_tasks import vpir
+from condchain_tasks.data.identity import MARK
 from condchain_tasks.synth import predicates
 from condchain_tasks.synth.predicates import Complexity, Node, Pair, Template
 from condchain_tasks.synth.world import Attribute, Name, Subject
@@ -421,6 +422,7 @@ def record(chain: Chain, record_id: str, domain: str, image: str, subjects: Sequ
     return {
         "id": record_id,
         "domain": domain,
+        MARK: True,
         "image": image,
         "true_path": {
             **texts(chain.true_path),

@@ -3,6 +3,7 @@
 OUT/data/<domain>.jsonl      one record a chain
 OUT/images/<domain>/...      pictures; for gui a folder for each trajectory
 OUT/facts/<domain>.jsonl     what is known about each chain (see `sidecar`)
+OUT/synthetic.json           says that all this is drawn, and by which arguments
 OUT/contact_sheet/           on request: pictures beside what is said of them, for a person to check
 """
 
@@ -10,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -26,6 +26,7 @@ from condchain_tasks.data.condchain_source import DOMAINS
 from condchain_tasks.progress import Progress, progress
 from condchain_tasks.synth import contact_sheets, worker
 from condchain_tasks.synth.chains import ChainError, check_depth
+from condchain_tasks.synth.folders import new_folder
 from condchain_tasks.synth.predicates import Complexity
 from condchain_tasks.synth.worker import Job, Made, make_share
 
@@ -67,22 +68,14 @@ def write_dataset(
         ChainError: The scenes are too small for chains of that depth.
     """
     job = _job(domains, n, seed, depth, complexity)
-    out = out.resolve()
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise FileExistsError(f"{out} exists and is not an empty folder: name another one, or remove it first")
     if workers is None:
         workers = 1 if len(job.domains) * n <= _ALONE else usable_cores()
-    aside = out.with_name(f".{out.name}.{os.getpid()}")
-    aside.mkdir(parents=True)
-    try:
+    with new_folder(out, {"benchmark": "condchain", **asdict(job)}) as aside:
         made = _alone(aside, job) if workers == 1 else _run(aside, job, workers)
         _write_lines(aside, job, made)
         if contact_sheet:
             for domain in job.domains:
                 contact_sheets.write_contact_sheets(aside, domain)
-        aside.replace(out)
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
 
 
 def _job(domains: Sequence[str], n: int, seed: int, depth: tuple[int, int], complexity: Complexity | None) -> Job:

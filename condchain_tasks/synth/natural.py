@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from condchain_tasks.data.identity import PICTURE_MARK
 from condchain_tasks.synth.natural_art import MARKS, SIZES, Scene, Thing, draw_scene
 from condchain_tasks.synth.natural_pen import COLOURS, PATTERNS
 from condchain_tasks.synth.natural_places import COLUMNS, PLACES, ROWS
@@ -173,7 +174,7 @@ class NaturalWorld:
         image = f"images/natural/{record_id}.jpg"
         path = root / image
         path.parent.mkdir(parents=True, exist_ok=True)
-        draw_scene(self.scene).save(path, quality=90)
+        draw_scene(self.scene).save(path, quality=90, comment=PICTURE_MARK)
         return image
 
 

@@ -5,14 +5,13 @@ OUT/data/planning_hard.jsonl   the same with eight
 OUT/data/following.jsonl       the answer to each question of the chain
 OUT/images/<id>.png            pictures
 OUT/facts/vrex.json            what is known about each scene, and what each question asks
+OUT/synthetic.json             says that all this is drawn, and by which arguments
 OUT/contact_sheet/             on request: pictures beside what is asked about them, for a person to check
 """
 
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,6 +19,7 @@ import numpy as np
 
 from condchain_tasks.progress import track
 from condchain_tasks.synth import vrex_facts, vrex_sheets
+from condchain_tasks.synth.folders import new_folder
 from condchain_tasks.synth.png import encode_png
 from condchain_tasks.synth.vrex_facts import Facts, facts_of
 from condchain_tasks.synth.vrex_kinds import KINDS
@@ -50,18 +50,10 @@ def write_dataset(out: Path, n: int = 40, seed: int = 0, contact_sheet: bool = F
         ValueError: No chain is asked for.
     """
     samples = make_samples(n, seed)
-    out = out.resolve()
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise FileExistsError(f"{out} exists and is not an empty folder: name another one, or remove it first")
-    aside = out.with_name(f".{out.name}.{os.getpid()}")
-    aside.mkdir(parents=True)
-    try:
+    with new_folder(out, {"benchmark": "vrex", "n": n, "seed": seed}) as aside:
         _write(aside, samples)
         if contact_sheet:
             vrex_sheets.write_contact_sheets(aside)
-        aside.replace(out)
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
 
 
 def _write(root: Path, samples: Sequence[Sample]) -> None:

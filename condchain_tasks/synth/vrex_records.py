@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
+from condchain_tasks.data.identity import MARK
 from condchain_tasks.synth.vrex_kinds import CATEGORIES, KINDS
 from condchain_tasks.synth.vrex_options import Options, draw_numbers, draw_options
 from condchain_tasks.synth.vrex_plan import Ask, Kind, Plan
@@ -74,6 +75,7 @@ def make_sample(number: int, seed: int) -> Sample:
     standard, hard = (_picks(rng, plan, count) for count in (STANDARD, HARD))
     head = {
         "id": sample_id,
+        MARK: True,
         "image": f"images/{sample_id}.png",
         "category": kind.category,
         "scenario": kind.scenario,
