@@ -217,7 +217,10 @@ def check(
     json_file: JsonOption = None,
 ) -> None:
     """Read a benchmark's data as a run would; list every fault and every oddity. Exit code 1 if there is a fault."""
+    from dataclasses import asdict
+
     from condchain_tasks.data.benchmarks import BENCHMARKS
+    from condchain_tasks.data.identity import origin
 
     data = BENCHMARKS[benchmark.value]
     found: dict[str, object] = {}
@@ -234,12 +237,26 @@ def check(
             continue
         faults |= dict.fromkeys(reading.faults)
         holds = data.count(reading)
-        found[part] = {"holds": holds, "sha256": reading.sha256, "faults": reading.faults, "oddities": reading.remarks}
+        size = data.size(reading)
+        found[part] = {
+            "holds": holds,
+            "sha256": reading.sha256,
+            "synthetic": reading.drawn,
+            "largest": asdict(size),
+            "faults": reading.faults,
+            "oddities": reading.remarks,
+        }
         for kind, places in reading.remarks.items():
             for place in places:
                 _out.print(f"ODDITY {kind}: {place}")
         oddities = ", ".join(f"{kind}: {len(places):,}" for kind, places in reading.remarks.items()) or "no oddities"
         _out.print(f"{part}: {holds}, {counted(len(reading.faults), 'fault')}; {oddities}")
+        if reading.rows:
+            key = benchmark.value if part == benchmark.value else f"{benchmark.value}/{part}"
+            _out.print(f"{part}: content {reading.sha256}, {origin(key, reading.sha256, reading.drawn)}")
+            _out.print(f"{part}: largest request: {size}")
+            for refusal in size.refusals():
+                _out.print(f"NOTE   {part}: {refusal}.")
     for fault in faults:
         _err.print(f"FAULT  {fault}")
     used = [folder] if folder else [Path(os.environ[name]) for name in _DATA if os.environ.get(name)]

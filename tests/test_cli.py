@@ -33,9 +33,17 @@ def test_tasks_lists_every_task_with_its_data(dataset: Path) -> None:
 def test_data_check_of_sound_data(dataset: Path) -> None:
     done = run("data", "check", "condchain", dataset)
     assert done.exit_code == 0
-    assert done.stdout.splitlines() == [
+    lines = done.stdout.splitlines()
+    assert [line for line in lines if "faults" in line] == [
         f"{domain}: 3 chains, 0 faults; no oddities" for domain in ("natural", "chart", "gui")
     ]
+    # The longest instruction has 4 conditions; gui has 3 screens, each 2 x 2 patches of 28 pixels.
+    assert [line for line in lines if "largest" in line] == [
+        "natural: largest request: 1 picture with sides up to 56 pixels, 293 characters, about 78 tokens",
+        "chart: largest request: 1 picture with sides up to 56 pixels, 293 characters, about 78 tokens",
+        "gui: largest request: 3 pictures with sides up to 56 pixels, 293 characters, about 86 tokens",
+    ]
+    assert [line for line in lines if "content" in line and "not verified" in line] == lines[1::3]
 
 
 def test_data_check_without_a_folder_takes_what_a_run_would_use(dataset: Path) -> None:
@@ -54,7 +62,8 @@ def test_data_check_lists_each_fault_and_each_oddity(dataset: Path) -> None:
     assert f"FAULT  {records}, line 2, id 'chart-1', field true_path: Field required." in done.output
     assert f"FAULT  {records}, line 3: is no JSON" in done.output
     assert f"ODDITY paths with a right label that no option shows: {records}, line 1, id 'chart-0'" in done.output
-    assert "chart: 1 chain, 2 faults; paths with a right label that no option shows: 1, pictures" in done.output
+    # The pictures of faulty records are not called unused.
+    assert "chart: 1 chain, 2 faults; paths with a right label that no option shows: 1\n" in done.output
 
 
 def test_data_check_of_a_folder_without_data(tmp_path: Path) -> None:

@@ -774,7 +774,6 @@ def test_counts(root: Path) -> None:
         "  answers to choose from in a step of following: 4 with 3, 7 with 4",
         "  questions to choose from in a step of hard planning: 6 with 8",
         "  answers to choose from in a step of hard planning: 3 with 3",
-        "  largest request: 1 picture with sides up to 56 pixels, 896 characters, about 228 tokens",
         "  4 samples: 4 standard planning, 4 following, 3 hard planning",
     ]
 

@@ -21,7 +21,7 @@ from pydantic_core import PydanticCustomError
 
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.data.fields import faults_of, inside, not_blank, printable, shown
-from condchain_tasks.data.identity import content_hash, is_marked
+from condchain_tasks.data.identity import content_hash, is_drawn, is_marked
 from condchain_tasks.data.images import Picture, look_at, pictures_under
 from condchain_tasks.data.prepared import Reading, check_inside
 from condchain_tasks.data.records import REPEATED, read_entries
@@ -323,7 +323,7 @@ class _Reader:
         self._faults: list[str] = []
         self._remarks: defaultdict[str, list[str]] = defaultdict(list)
         self._counts: Counter[str] = Counter()
-        self._drawn = False
+        self._drawn = is_drawn(source.root)
         self._pictures: dict[str, tuple[Path, Picture] | None] = {}  # None: a fault
         self._named: dict[str, str | None] = {}  # of each image, the path that its first entry gives
         self._bases: dict[str, _BaselineQuestion | None] = {}

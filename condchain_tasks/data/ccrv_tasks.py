@@ -22,7 +22,7 @@ from condchain_tasks.data.ccrv import (
 )
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.data.prepared import Content, Files, Prepared, Reading
-from condchain_tasks.data.request_size import largest
+from condchain_tasks.data.request_size import Largest, largest
 from condchain_tasks.data.sources import Source, describe_embedded, embedded, named_by
 from condchain_tasks.wording import counted
 
@@ -138,11 +138,14 @@ def count(reading: Reading) -> str:
     baseline = sum(row.y == "base" for row in reading.rows)
     pictures = len({row.image for row in reading.rows})
     lines = [f"{number} {kind}" for kind, number in sorted(reading.counts.items())]
-    if reading.rows:
-        lines.append(f"largest request: {largest(reading.rows, _characters)}")
     constrained = counted(len(reading.rows) - baseline, "constrained item")
     lines.append(f"{counted(pictures, 'picture')}, {counted(baseline, 'baseline item')} and {constrained}")
     return "\n  ".join(lines)
+
+
+def size(reading: Reading) -> Largest:
+    """The largest request."""
+    return largest(reading.rows, _characters)
 
 
 def _characters(row: Row) -> int:

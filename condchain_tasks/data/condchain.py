@@ -21,11 +21,11 @@ from condchain_tasks.data import prepared
 from condchain_tasks.data.condchain_source import DOMAINS, mini, official
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.data.fields import whole
-from condchain_tasks.data.identity import content_hash, is_marked
+from condchain_tasks.data.identity import content_hash, is_drawn, is_marked
 from condchain_tasks.data.images import Picture, is_picture, look_at, pictures_under
 from condchain_tasks.data.prepared import Content, Files, Prepared, Reading, check_inside
 from condchain_tasks.data.records import REPEATED, Entry, read_entries
-from condchain_tasks.data.request_size import largest
+from condchain_tasks.data.request_size import Largest, largest
 from condchain_tasks.data.sources import Source
 from condchain_tasks.data.special_tokens import SENT_BROKEN, broken_up, special_tokens
 from condchain_tasks.vpir import Analysis, PredicateError, analyse
@@ -188,8 +188,12 @@ def _read_part(folder: Path | None, domain: str, present: bool) -> Reading:
 
 def count(reading: Reading) -> str:
     """How much a reading holds."""
-    size = f", largest request: {largest(reading.rows, _characters)}" if reading.rows else ""
-    return f"{counted(len(reading.rows) // 2, 'chain')}{size}"
+    return counted(len(reading.rows) // 2, "chain")
+
+
+def size(reading: Reading) -> Largest:
+    """The largest request."""
+    return largest(reading.rows, _characters)
 
 
 def _characters(row: Row) -> int:
@@ -221,7 +225,7 @@ def read(source: Source, domain: str, order: FrameOrder = "lexicographic") -> Re
     pairs: set[str] = set()
     seen: set[str] = set()
     used: dict[Path, Picture] = {}
-    drawn = False
+    drawn = is_drawn(source.root)
     for entry in read_entries(records):
         for field in entry.repeated:
             remarks[REPEATED].append(f"{entry.place}, field {field}")

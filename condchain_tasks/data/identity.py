@@ -43,6 +43,21 @@ def is_released(part: str, sha256: str) -> bool:
     return sha256 in RELEASED[part]
 
 
+def origin(part: str, sha256: str, drawn: bool) -> str:
+    """What is known of where content comes from, in words.
+
+    Args:
+        part: A key of `RELEASED`.
+        sha256: Of the content.
+        drawn: It says that `condchain synth` made it.
+    """
+    if drawn:
+        return "drawn by condchain synth, so not the benchmark's own"
+    if name := RELEASED[part].get(sha256):
+        return f"released as {name}"
+    return "not verified, since it is none of the released contents that this version knows"
+
+
 def is_drawn(root: Path) -> bool:
     """Whether a dataset's folder says by its facts, or by its mark, that `condchain synth` made it."""
     return (root / MARK_FILE).is_file() or any((root / "facts" / name).is_file() for name in _FACTS)

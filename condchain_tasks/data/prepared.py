@@ -35,7 +35,7 @@ class Reading:
         faults: What keeps the data from being used, each with file, record and field.
         remarks: What can be scored all the same: kind of remark -> where.
         counts: What is as it is meant, and worth knowing: kind -> how often.
-        drawn: A record or a picture says that `condchain synth` made it.
+        drawn: A record, a picture or the folder says that `condchain synth` made it.
     """
 
     rows: tuple[Any, ...]

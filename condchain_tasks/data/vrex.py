@@ -20,7 +20,7 @@ from pydantic_core import PydanticCustomError
 
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.data.fields import complete, faults_of, inside, not_blank, printable, shown
-from condchain_tasks.data.identity import content_hash, is_marked
+from condchain_tasks.data.identity import content_hash, is_drawn, is_marked
 from condchain_tasks.data.images import Picture, look_at, pictures_under
 from condchain_tasks.data.prepared import Reading, check_inside
 from condchain_tasks.data.records import REPEATED, read_entries
@@ -317,7 +317,7 @@ class _Reader:
         self._source = source
         self._faults: list[str] = []
         self._remarks: defaultdict[str, list[str]] = defaultdict(list)
-        self._drawn = False
+        self._drawn = is_drawn(source.root)
         self._pictures: dict[str, Picture | None] = {}  # None: a fault
         self._records: dict[tuple[str, str, str], str] = {}  # mode, set and id: its place
         self._samples: dict[str, tuple[str, _Record]] = {}  # id: where it first occurs

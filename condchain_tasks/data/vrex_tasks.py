@@ -11,7 +11,7 @@ from pathlib import Path
 from condchain_tasks.data import prepared
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.data.prepared import Content, Files, Prepared, Reading
-from condchain_tasks.data.request_size import largest
+from condchain_tasks.data.request_size import Largest, largest
 from condchain_tasks.data.sources import Source, describe_embedded, embedded, named_by
 from condchain_tasks.data.vrex import (
     FOLLOWING,
@@ -172,9 +172,12 @@ def count(reading: Reading) -> str:
     for kind, offered in dict.fromkeys(key[:2] for key in options):
         sizes = Counter({size: n for (*key, size), n in options.items() if key == [kind, offered]})
         lines.append(f"{offered} to choose from in a step of {kind}: {_sized(sizes)}")
-    if reading.rows:
-        lines.append(f"largest request: {largest(reading.rows, _characters)}")
     return "\n  ".join([*lines, f"{counted(len(samples), 'sample')}: {_named(kinds, kinds)}"])
+
+
+def size(reading: Reading) -> Largest:
+    """The largest request."""
+    return largest(reading.rows, _characters)
 
 
 def _characters(row: Row) -> int:
