@@ -23,6 +23,7 @@ from condchain_tasks.synth.world import World
 
 CHAIN_ERROR = 3
 """Exit status of a process for a `ChainError`."""
+
 _WORLDS_PER_CHAIN = 20
 
 
