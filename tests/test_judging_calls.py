@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -17,6 +19,8 @@ from chat_server import ChatServer, Reply, chat_server
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.judging.ccrv import Ask, asks
 from condchain_tasks.judging.counts import Counts
+from condchain_tasks.judging.endpoints import VARIABLES, call_address
+from condchain_tasks.judging.endpoints import server as server_of
 from condchain_tasks.judging.judge import Judge
 from condchain_tasks.judging.providers import quiet_providers
 from condchain_tasks.judging.settings import JudgeSettings
@@ -26,6 +30,7 @@ FAST = JudgeSettings("local-judge", timeout_s=5, attempts=4, first_wait_s=0.01, 
 DCR = '{"reasoning": "fine", "r1": 1, "r2": 1, "r3": 0}'
 VERDICT = DcrVerdict(reasoning="fine", r1=1, r2=1, r3=0)
 ASK = asks({"y": "base", "rubric_l1": "a", "rubric_l2": "b", "rubric_l3": "c"}, "The lamp falls.")[0]
+OBEYS = '{"reasoning": "", "csr": 1}'
 SECRET = "sk-a-secret"
 
 
@@ -269,6 +274,25 @@ def test_a_body_that_is_no_answer_is_tried_again(monkeypatch: pytest.MonkeyPatch
     assert len(outcome.reason) <= 300
 
 
+@pytest.mark.parametrize(("model", "name"), [("local-judge", "max_tokens"), ("gpt-5.1", "max_completion_tokens")])
+def test_the_check_asks_for_few_tokens_and_a_judge_that_rambles_passes_it(
+    monkeypatch: pytest.MonkeyPatch, warnings: list[str], model: str, name: str
+) -> None:
+    """What a server sends that stops at the limit, in the middle of a sentence or of its thoughts."""
+    rambling = [answer("Well, let me think about this at length. "), answer(None), answer("")]
+    for body in rambling:
+        with raw_server(body) as url:
+            monkeypatch.setenv("OPENAI_API_URL", url)
+            Judge(replace(FAST, model=model)).check()
+    assert warnings == []
+    with chat_server(lambda _: Reply(OBEYS)) as server:
+        monkeypatch.setenv("OPENAI_API_URL", server.url)
+        Judge(replace(FAST, model=model)).check()
+        Judge(replace(FAST, model=model)).ask(ASK)
+    limits = [request[name] for request in server.requests[:2]]
+    assert limits == [64 if model == "local-judge" else 2_048, 4_096]
+
+
 def test_a_web_page_at_the_address_is_found_before(monkeypatch: pytest.MonkeyPatch) -> None:
     with raw_server(f"<html>Welcome, {SECRET}!") as url:
         judge = connect_to(url, monkeypatch, "openai")
@@ -288,6 +312,122 @@ def test_an_answer_without_text_says_why(monkeypatch: pytest.MonkeyPatch, conten
     assert summarize_usage_metrics()["total"]["total_tokens"] == 20
     assert isinstance(outcome, Missing)
     assert outcome.reason == "no verdict in two answers; the second: it has no text (ending: 'length')"
+
+
+@contextmanager
+def dripping(start: bytes, drop: bytes, pause_s: float) -> Iterator[str]:
+    """Answers with a start, then the drop again and again until the client is gone, then, after 400, a verdict."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    client, _ = listening.accept()
+                    threading.Thread(target=drip, args=(client,), daemon=True).start()
+
+        def drip(client: socket.socket) -> None:
+            with client, contextlib.suppress(OSError):
+                client.recv(1 << 20)
+                client.sendall(start)
+                for _ in range(400):
+                    client.sendall(drop)
+                    time.sleep(pause_s)
+                client.sendall(b"\r\n\r\n" * (b"HTTP" in start and b"Length" not in start) + answer(DCR).encode())
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        with contextlib.suppress(OSError):
+            listening.shutdown(socket.SHUT_RDWR)
+
+
+HEADERS = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % (400 + len(answer(DCR)))
+DRIPS = {"in its body": (HEADERS, b" "), "in its headers": (b"HTTP/1.1 200 OK\r\nX-Slow: ", b"x")}
+
+
+@pytest.mark.parametrize("where", DRIPS)
+@pytest.mark.parametrize("api_type", ["openai", "azure", "local"])
+def test_a_server_that_drips_is_waited_for_no_longer_than_a_silent_one(
+    monkeypatch: pytest.MonkeyPatch, api_type: str, where: str
+) -> None:
+    with dripping(*DRIPS[where], pause_s=0.02) as url:
+        judge = connect_to(url, monkeypatch, api_type)
+        judge.settings = replace(judge.settings, timeout_s=0.3, attempts=2)
+        outcome = ask_once(judge)
+    assert isinstance(outcome, Missing)
+    assert "timed out" in outcome.reason
+    assert judge.counts.calls == 2
+
+
+@pytest.mark.parametrize("where", DRIPS)
+def test_a_dripping_server_is_found_before_the_run_behind_a_proxy_too(
+    monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    with dripping(*DRIPS[where], pause_s=0.02) as url:
+        monkeypatch.setenv("http_proxy", url)
+        monkeypatch.setenv("OPENAI_API_URL", "http://judge.invalid/v1")
+        with pytest.raises(DataError, match=r"timed out.*OPENAI_API_URL"):
+            Judge(replace(FAST, timeout_s=0.3)).check()
+
+
+def test_an_answer_without_end_is_not_kept_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    endless = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
+    with dripping(endless, b" " * 1_000_000, pause_s=0) as url:
+        judge = connect_to(url, monkeypatch, "openai")
+        outcome = ask_once(judge)
+    assert isinstance(outcome, Missing)
+    assert "more than 20,000,000 bytes" in outcome.reason
+    assert judge.counts.calls == 1
+
+
+@pytest.mark.parametrize(
+    ("api_type", "address", "called", "shown"),
+    [
+        ("openai", "https://host/v1", "https://host/v1/chat/completions", "https://host/v1"),
+        ("openai", "https://host/v1//", "https://host/v1/chat/completions", "https://host/v1"),
+        ("openai", " https://host/v1/chat/completions ", "https://host/v1/chat/completions", "https://host/v1"),
+        ("openai", "https://host/v1/chat/completions/", "https://host/v1/chat/completions", "https://host/v1"),
+        ("openai", "https://u:p@host/v1?key=s", "https://u:p@host/v1/chat/completions?key=s", "https://host/v1"),
+        ("openai", "", "https://api.openai.com/v1/chat/completions", "https://api.openai.com/v1"),
+        ("local", "http://host:8000/v1", "http://host:8000/v1/chat/completions", "http://host:8000/v1"),
+        ("local", "http://host:8000/v1/", "http://host:8000/v1/chat/completions", "http://host:8000/v1"),
+        (
+            "local",
+            "http://host:8000/v1/chat/completions",
+            "http://host:8000/v1/chat/completions",
+            "http://host:8000/v1",
+        ),
+        ("local", "", "http://localhost:8000/v1/chat/completions", "http://localhost:8000/v1"),
+        *(
+            (
+                "azure",
+                f"https://host{end}",
+                "https://host/openai/deployments/local-judge/chat/completions?api-version=2024-02-15-preview",
+                "https://host/openai/deployments/local-judge",
+            )
+            for end in ("", "/", "/openai", "/openai/")
+        ),
+        (
+            "azure",
+            "https://host/openai/deployments/mine/chat/completions?api-version=2025-01-01",
+            "https://host/openai/deployments/mine/chat/completions?api-version=2025-01-01",
+            "https://host/openai/deployments/mine",
+        ),
+    ],
+)
+def test_the_address_may_be_the_servers_or_the_calls(
+    monkeypatch: pytest.MonkeyPatch, api_type: str, address: str, called: str, shown: str
+) -> None:
+    monkeypatch.delenv("API_VERSION", raising=False)
+    monkeypatch.setenv(VARIABLES[api_type].url, address)
+    settings = replace(FAST, api_type=api_type)
+    assert call_address(settings) == called
+    assert server_of(settings) == shown
+
+
+def test_a_judge_whose_address_is_that_of_the_call_is_called(serving: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(Reply(DCR)) as server:
+        monkeypatch.setenv("OPENAI_API_URL", f"{server.url}/chat/completions/")
+        assert ask_once(Judge(FAST)) == VERDICT
 
 
 class Bedrock:

@@ -6,7 +6,6 @@ The providers are those of `lmms_eval.llm_judge`, with its variables for their k
 from __future__ import annotations
 
 import random
-import re
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,8 +16,10 @@ from loguru import logger
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.judging.ccrv import Ask
 from condchain_tasks.judging.counts import Counts
+from condchain_tasks.judging.endpoints import VARIABLES, server
 from condchain_tasks.judging.failures import describe, http_status, may_pass, retry_after
-from condchain_tasks.judging.providers import VARIABLES, Messages, Provider, quiet_providers
+from condchain_tasks.judging.providers import Answer as Said
+from condchain_tasks.judging.providers import Messages, Provider, quiet_providers
 from condchain_tasks.judging.settings import JUDGE, JudgeSettings
 from condchain_tasks.judging.verdicts import Answer, MalformedVerdict, Missing, Verdict, parse_verdict
 
@@ -27,6 +28,9 @@ CHECK_PROMPT = 'Answer only with this JSON object: {"reasoning": "", "csr": 1}'
 
 _WITHOUT = f"{JUDGE}=none runs without a judge"
 _PROBE_SECONDS = 30.0
+_CHECK_TOKENS = 64  # a judge that rambles is not waited for
+_CHECK_TOKENS_REASONING = 2_048  # some servers refuse to answer where a limit leaves no room for it
+_CUT = ("length", "max_tokens")  # how servers say that the limit of tokens ended an answer
 
 
 class _CallFailed(Exception):
@@ -40,6 +44,10 @@ class _CallFailed(Exception):
 
 class _NoText(MalformedVerdict):
     """An answer without a text."""
+
+    def __init__(self, words: str, ending: str) -> None:
+        super().__init__(words)
+        self.ending = ending
 
 
 class Judge:
@@ -60,6 +68,8 @@ class Judge:
         self.settings = settings
         self.is_given_up = False
         self._hasty = replace(settings, attempts=3, retry_s=5.0, most_wait_s=min(settings.most_wait_s, 1.0))
+        reasons = settings.temperature is None
+        self._checking = replace(self._hasty, max_tokens=_CHECK_TOKENS_REASONING if reasons else _CHECK_TOKENS)
         self._variables = VARIABLES[settings.api_type]
         self._counting = threading.Lock()
         self._connecting = threading.Lock()
@@ -99,17 +109,22 @@ class Judge:
     def check(self) -> None:
         """Calls the judge once, to find before any inference whether it can be called.
 
+        It is asked for few tokens. An answer that this limit cuts short shows that the judge answers.
+
         Raises:
             DataError: There is no key, nobody at the address, no such model, or an answer that is none. It says what
                 to set.
         """
         try:
             with quiet_providers():
-                text = self._call(
-                    [{"role": "user", "content": CHECK_PROMPT}], self._hasty, threading.Event(), self.count
+                said = self._call(
+                    [{"role": "user", "content": CHECK_PROMPT}], self._checking, threading.Event(), self.count
                 )
-            parse_verdict(text, "csr")
+            if said.ending not in _CUT:
+                parse_verdict(said.text, "csr")
         except _NoText as fault:
+            if fault.ending in _CUT:
+                return
             raise DataError(f"The judge {self} {self._advice(_CallFailed(str(fault)))}. {_WITHOUT}.") from fault
         except MalformedVerdict as fault:
             logger.warning("The judge {} answers, but its answer to a simple question is no verdict: {}.", self, fault)
@@ -124,7 +139,7 @@ class Judge:
 
     def _advice(self, failed: _CallFailed) -> str:
         url, key = self._variables.url, self._variables.key
-        where = f"{url}, now {re.sub('//[^/]*@', '//', self._variables.address())!r}"
+        where = f"{url}, now {server(self.settings) or 'no address'!r}"
         if failed.status in (401, 403):
             return f"refuses the key (HTTP {failed.status}): set {key or 'the key'} to one that it accepts"
         if failed.status == 404:
@@ -145,7 +160,8 @@ class Judge:
             self.count(more)
 
         def verdict(messages: Messages) -> Verdict:
-            return parse_verdict(self._call(messages, settings, stop, count), ask.kind, ask.messages[-1]["content"])
+            said = self._call(messages, settings, stop, count)
+            return parse_verdict(said.text, ask.kind, ask.messages[-1]["content"])
 
         try:
             try:
@@ -162,15 +178,15 @@ class Judge:
 
     def _call(
         self, messages: Messages, settings: JudgeSettings, stop: threading.Event, count: Callable[[Counts], None]
-    ) -> str:
-        def attempt() -> str:
+    ) -> Said:
+        def attempt() -> Said:
             provider = self._connected()
             count(Counts(calls=1))
-            answer = provider(messages, settings.timeout_s)
+            answer = provider(messages, settings.timeout_s, settings.max_tokens)
             count(Counts(input_tokens=answer.input_tokens, output_tokens=answer.output_tokens))
             if not answer.text:
-                raise _NoText(f"it has no text (ending: {answer.ending!r})")
-            return answer.text
+                raise _NoText(f"it has no text (ending: {answer.ending!r})", answer.ending)
+            return answer
 
         def pause(state: tenacity.RetryCallState) -> None:
             if stop.wait(state.upcoming_sleep) and state.outcome and (error := state.outcome.exception()):

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote
 
 from loguru import logger
 
+from condchain_tasks.judging.endpoints import VARIABLES, call_address
 from condchain_tasks.judging.failures import UnreadableAnswer, describe
 from condchain_tasks.judging.settings import TEMPERATURE, JudgeSettings
 
@@ -23,42 +23,6 @@ Messages = Sequence[Mapping[str, str]]
 
 _CONNECT_SECONDS = 10.0
 _MAX_BODY = 2_000
-
-
-@dataclass(frozen=True)
-class Variables:
-    """Environment variables of a provider.
-
-    Attributes:
-        url: Where it looks for its address.
-        default_url: The address if that is unset, "" if it must be set.
-        key: Where it looks for its key, "" if it needs none of that kind.
-    """
-
-    url: str
-    default_url: str = ""
-    key: str = ""
-
-    def absent(self) -> list[str]:
-        """Those that must be set and are not."""
-        needed = [self.key, "" if self.default_url else self.url]
-        return [name for name in needed if name and not os.environ.get(name)]
-
-    def address(self) -> str:
-        """The address that is called."""
-        return os.environ.get(self.url) or self.default_url
-
-    def secret(self) -> str:
-        """The key, "" if there is none."""
-        return os.environ.get(self.key, "").strip()
-
-
-VARIABLES = {
-    "openai": Variables("OPENAI_API_URL", "https://api.openai.com/v1", "OPENAI_API_KEY"),
-    "azure": Variables("AZURE_ENDPOINT", "", "AZURE_API_KEY"),
-    "bedrock": Variables("AWS_REGION", "us-west-2"),
-    "local": Variables("LLM_JUDGE_URL", "http://localhost:8000/v1/chat/completions"),
-}
 
 
 @dataclass(frozen=True)
@@ -104,12 +68,13 @@ class Provider:
         self._server = _server(settings, self._config)
         self._counts_tokens = settings.api_type != "bedrock"
 
-    def __call__(self, messages: Messages, timeout_s: float) -> Answer:
+    def __call__(self, messages: Messages, timeout_s: float, max_tokens: int) -> Answer:
         """Makes one attempt.
 
         Args:
             messages: The conversation, in the form of the chat API.
-            timeout_s: Seconds that it may take (Bedrock's library has a limit of its own).
+            timeout_s: Seconds that the whole answer may take (Bedrock's library has a limit of its own).
+            max_tokens: Tokens of an answer.
 
         Raises:
             Exception: The call failed, in the provider's own way; see `failures`.
@@ -117,7 +82,7 @@ class Provider:
         from lmms_eval.llm_judge import Request
         from lmms_eval.models.model_utils.usage_metrics import log_usage
 
-        config = dataclasses.replace(self._config, timeout=timeout_s)
+        config = dataclasses.replace(self._config, timeout=timeout_s, max_tokens=max_tokens)
         try:
             response = self._server.evaluate(Request(messages=[dict(message) for message in messages], config=config))
         except (AttributeError, IndexError, KeyError, TypeError) as error:  # Bedrock's takes an answer as it comes
@@ -161,17 +126,18 @@ class _Post:
 
     def __init__(self, settings: JudgeSettings) -> None:
         import requests
-        from requests.adapters import HTTPAdapter
+
+        from condchain_tasks.judging.deadlines import DeadlineAdapter
 
         self._session = requests.Session()
         for scheme in ("http://", "https://"):
-            self._session.mount(scheme, HTTPAdapter(pool_maxsize=settings.concurrency))
-        url, headers = _endpoint(settings)
+            self._session.mount(scheme, DeadlineAdapter(pool_maxsize=settings.concurrency))
+        url = call_address(settings)
         # What is the same for all calls, proxies and certificates of the environment among it, is found out once:
         # it would be half of a call's work.
         self._request = self._session.prepare_request(requests.Request("POST", url))
         self._request.headers["Content-Type"] = "application/json"
-        self._request.headers.update({name: value for name, value in headers.items() if value})
+        self._request.headers.update({name: value for name, value in _headers(settings).items() if value})
         self._options = self._session.merge_environment_settings(url, {}, None, None, None)
 
     def __call__(self, payload: dict[str, Any], timeout: float) -> dict[str, Any]:
@@ -193,16 +159,13 @@ class _Post:
         return _in_form(answer, payload["model"])
 
 
-def _endpoint(settings: JudgeSettings) -> tuple[str, dict[str, str | None]]:
-    variables = VARIABLES[settings.api_type]
-    address, key = variables.address(), variables.secret()
+def _headers(settings: JudgeSettings) -> dict[str, str | None]:
     if settings.api_type == "local":
-        return address, {}
+        return {}
+    key = VARIABLES[settings.api_type].secret()
     if settings.api_type == "azure":
-        version = os.environ.get("API_VERSION", "2024-02-15-preview")
-        deployment = f"{address.rstrip('/')}/openai/deployments/{quote(settings.model, safe='')}"
-        return f"{deployment}/chat/completions?api-version={version}", {"api-key": key}
-    return address.rstrip("/") + "/chat/completions", {
+        return {"api-key": key}
+    return {
         "Authorization": f"Bearer {key}",
         "OpenAI-Organization": os.environ.get("OPENAI_ORG_ID"),
         "OpenAI-Project": os.environ.get("OPENAI_PROJECT_ID"),
