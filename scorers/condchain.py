@@ -11,6 +11,7 @@ import math
 import re
 import string
 import unicodedata
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
@@ -24,21 +25,37 @@ Source = Literal["boxed", "label", "none"]
 NO_OPTION = "None"
 """The label of a reply that says that no option is right, and of a reply in which no answer was found."""
 
-_BOX = "\\boxed{"
+_BOX = re.compile(r"\\boxed\s*\{")
 # Both labels stand alone. What stands before one is looked at once its first letter is found: a pattern that starts
 # with a set of characters is searched many times as fast as one that starts with a condition.
 _LABEL = re.compile(r"[A-Z](?<!\w[A-Z])(?:\d+|(?<=N)one)\b")
 _LOOSE_LABEL_IN_TEXT = re.compile(r"([A-Z])(?<![A-Za-z0-9][A-Z])[-_ ]?([0-9]{1,9})(?![A-Za-z0-9])")
-_NO_OPTION_WORDS = frozenset({"", "none", "null", "nan"})
+_NO_OPTION_WORDS = frozenset({"", "none", "null", "nan"})  # officially
 _MAX_LABEL = 200  # a label goes into every sample log; longer ones are never right
 _NEAR_END = 500
 _KINDS = bytes.maketrans((string.ascii_uppercase + string.digits).encode(), b"A" * 26 + b"0" * 10)
 _TAIL = 2_000  # without a box, lenient reading looks where a person would: at the end
 _MAX_BOX = 1_000  # lenient reading looks for one label in a box, not for an essay
+_MAX_BOXES = 20  # and in the last boxes alone
 
 _LOOSE_LABEL = re.compile(r"(?<![A-Za-z0-9])([A-Za-z])[-_]?([0-9]{1,9})(?![A-Za-z0-9])")
 _WHOLE_REPLY = re.compile(r"\W*([A-Za-z])[-_ ]?([0-9]{1,9})\W*")
-_LATEX_COMMAND = re.compile(r"\\[A-Za-z]+\*?|\\[^A-Za-z]")
+_STATED = re.compile(
+    r"(?:(?i:\banswer)(?:\s+(?:is|would\s+be|should\s+be|must\s+be))?(?:\s+(?:option|choice))?\W{0,8}"
+    r"|(?:答案|答え|正解|정답)(?:是|为|為|は|은|는)?\W{0,8}"
+    r"|\*\*\W{0,8}(?=(?:[A-Z][-_]?[0-9]{1,9}|None)\W{0,8}\*\*))"
+    r"([A-Za-z][-_]?[0-9]{1,9}|None)(?![A-Za-z0-9])"
+)
+_NO_OPTION_PHRASE = re.compile(
+    r"(?:none(?: of (?:the|these|those|them)(?: (?:above|given|options|choices|answers))*)?|null|nan|n/a"
+    r"|no (?:(?:correct|right|valid) )?(?:answer|option|choice)|以上(?:都不是|皆非))?"
+)
+# A command that takes an argument, or a space, says nothing of its own; one that stands by itself is a sign, such as
+# a check mark.
+_LATEX_FORM = re.compile(
+    r"\\[A-Za-z]+\*?(?=\s*\{)|\\(?:bf|it|rm|displaystyle|left|right|quad|qquad)(?![A-Za-z])|\\[^A-Za-z]"
+)
+_LATEX_SIGN = re.compile(r"\\[A-Za-z]+")
 _WRAPPING = str.maketrans("", "", "{}$*`'\"")
 _HYPHENS = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"))
 
@@ -80,9 +97,10 @@ class Score:
 def parse_answer(text: str | None) -> Answer:
     r"""Reads an answer by the official rule.
 
-    The last `\boxed{...}` counts (content up to the first closing brace, spaces removed; none, null, nan and nothing
-    mean None, anything else is taken as it stands). Without one the last label that stands alone (a capital letter
-    and digits, or None) counts. Without that the answer is None.
+    The last `\boxed{...}` counts, white space before its brace allowed: its content up to the first closing brace,
+    without white space at its ends and without blanks inside (U+0020 alone: a line break stays). None, null, nan, in
+    any case, and nothing mean None, anything else is taken as it stands. Without a box the last label that stands
+    alone (a capital letter and digits, or None) counts. Without that the answer is None.
 
     Args:
         text: The reply, of any length; None reads as an empty reply.
@@ -93,7 +111,7 @@ def parse_answer(text: str | None) -> Answer:
     text = text or ""
     boxed = _last(_boxes(text))
     if boxed is not None:
-        label = "".join(boxed.split())
+        label = boxed.strip().replace(" ", "")
         return Answer(NO_OPTION if label.lower() in _NO_OPTION_WORDS else label[:_MAX_LABEL], "boxed")
     # Most answers stand near the end. A label is a whole word, so the last one there is the last one of all.
     match = _last(_LABEL.finditer(text, max(0, len(text) - _NEAR_END)))
@@ -109,8 +127,10 @@ def parse_answer_lenient(text: str | None) -> Answer:
 
     What the official rule reads as a label stays as it is. Else wrappings are removed from the last box (LaTeX
     commands, braces, quotes, full-width characters, a hyphen between letter and number, lower case), and it counts
-    if it then names exactly one label, or none of the options. Without a box the same is tried on labels towards the
-    end of the text, and on a reply that is nothing but a label.
+    if it then names exactly one label, or says that none of the options is right. If it names no label at all
+    (`\boxed{x > 2}`), a label counts that the text states as its answer ("Answer: F1", "**F1**"), then an earlier box,
+    then the last label behind the box. Without a box the last label towards the end of the text counts, also in those
+    wrappings, and a reply that is nothing but a label.
 
     Args:
         text: The reply, of any length; None reads as an empty reply.
@@ -202,46 +222,63 @@ def _may_hold_label(text: str) -> bool:
 
 def _boxes(text: str) -> Iterator[str]:
     # A regular expression would look for the closing brace anew from each of many unclosed boxes.
-    start = text.find(_BOX)
-    while start >= 0:
-        end = text.find("}", start)
+    opened = _BOX.search(text)
+    while opened:
+        end = text.find("}", opened.end())
         if end < 0:
             return
-        yield text[start + len(_BOX) : end]
-        start = text.find(_BOX, end)
+        yield text[opened.end() : end]
+        opened = _BOX.search(text, end)
 
 
 def _lenient(text: str, strict: Answer) -> Answer:
     if strict.source != "none" and _LABEL.fullmatch(strict.label):
         return strict
-    start = text.rfind(_BOX)
-    if start >= 0:
-        content = _balanced(text[start + len(_BOX) : start + len(_BOX) + _MAX_BOX])
-        label = None if content is None else _loose_label(content)
-        return strict if label is None else Answer(label, "boxed")
-    tail = unicodedata.normalize("NFKC", text[-_TAIL:]).translate(_HYPHENS)
-    match = _last(_LOOSE_LABEL_IN_TEXT.finditer(tail))
-    if match is not None:
+    starts = deque((opened.end() for opened in _BOX.finditer(text)), _MAX_BOXES)
+    if starts:
+        return _lenient_boxed(text, starts) or strict
+    tail = _plain(text[-_TAIL:])
+    if match := _last(_LOOSE_LABEL_IN_TEXT.finditer(tail)):
         return Answer(match[1] + match[2], "label")
     match = _WHOLE_REPLY.fullmatch(tail) if len(tail) <= _MAX_LABEL else None
     return Answer(match[1].upper() + match[2], "label") if match else strict
 
 
-def _balanced(text: str) -> str | None:
-    """The text up to the brace that closes the one before it."""
+def _lenient_boxed(text: str, starts: Sequence[int]) -> Answer | None:
+    """The answer of a reply with boxes; None if there is none, or if the box that counts names several labels."""
+    boxes = [_balanced(text, start) for start in starts]
+    *earlier, labels = map(_loose_labels, boxes)
+    if not labels and (match := _last(_STATED.finditer(_plain(text[-_TAIL:])))):
+        (label,) = _loose_labels(match[1])
+        return Answer(label, "label")
+    labels = labels or next(filter(None, reversed(earlier)), frozenset())
+    if labels:
+        label, *others = labels
+        return None if others else Answer(label, "boxed")
+    behind = text[starts[-1] + len(boxes[-1]) :]
+    match = _last(_LOOSE_LABEL_IN_TEXT.finditer(_plain(behind[-_TAIL:])))
+    return Answer(match[1] + match[2], "label") if match else None
+
+
+def _balanced(text: str, start: int) -> str:
+    """A box's content: up to the brace that closes it, or else as much as is looked at."""
     depth = 1
-    for position, char in enumerate(text):
+    content = text[start : start + _MAX_BOX]
+    for position, char in enumerate(content):
         depth += (char == "{") - (char == "}")
         if depth == 0:
-            return text[:position]
-    return None
+            return content[:position]
+    return content
 
 
-def _loose_label(content: str) -> str | None:
-    plain = unicodedata.normalize("NFKC", content).translate(_HYPHENS)
-    plain = _LATEX_COMMAND.sub("", plain).translate(_WRAPPING)
-    if "".join(plain.split()).strip(".").lower() in _NO_OPTION_WORDS:
-        return NO_OPTION
+def _plain(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).translate(_HYPHENS)
+
+
+def _loose_labels(content: str) -> frozenset[str]:
+    """The labels that a box names; `NO_OPTION` if it says that no option is right."""
+    plain = _LATEX_SIGN.sub(" # ", _LATEX_FORM.sub("", _plain(content))).translate(_WRAPPING)
+    if _NO_OPTION_PHRASE.fullmatch(" ".join(plain.split()).strip(" .").lower()):
+        return frozenset({NO_OPTION})
     compact = re.sub(r"\s*([-_])\s*|(?<=[A-Za-z])\s+(?=[0-9])", r"\1", plain)
-    labels = {letter.upper() + number for letter, number in _LOOSE_LABEL.findall(compact)}
-    return labels.pop() if len(labels) == 1 else None
+    return frozenset(letter.upper() + number for letter, number in _LOOSE_LABEL.findall(compact))

@@ -33,7 +33,20 @@ PUBLISHED = Path(condchain_tasks.report.__file__).parent / "published" / "condch
         (r"So the answer is \boxed{A1}.", "A1", "boxed"),
         (r"\boxed{A1}, no: \boxed{B2}", "B2", "boxed"),  # the last box counts
         (r"\boxed{B2} and A1", "B2", "boxed"),  # a box before a label
-        (r"\boxed{ F 3 }", "F3", "boxed"),  # spaces are removed
+        (r"\boxed{ F 3 }", "F3", "boxed"),  # blanks are removed
+        (r"\boxed {F1}. Not A2", "F1", "boxed"),  # white space before the brace is allowed
+        (r"\boxed{A1}; final: \boxed {F3}", "F3", "boxed"),
+        ("\\boxed\n\t\u00a0\u2028{F1}. Not A2", "F1", "boxed"),
+        ("\\boxed{\u00a0\n F1\t\u3000}", "F1", "boxed"),  # white space of any kind is trimmed at both ends
+        ("\\boxed{F\n1}", "F\n1", "boxed"),  # inside only blanks are removed
+        ("\\boxed{F\t1}", "F\t1", "boxed"),
+        ("\\boxed{F\u00a01}", "F\u00a01", "boxed"),
+        ("\\boxed{F\u2009 1}", "F\u20091", "boxed"),
+        (r"\boxed{no ne}", "None", "boxed"),
+        ("\\boxed{ \n }", "None", "boxed"),
+        (r"\boxed x {A1}. B2", "B2", "label"),  # nothing but white space
+        (r"\boxed{None of the above}", "Noneoftheabove", "boxed"),
+        (r"\boxed{\checkmark}", r"\checkmark", "boxed"),
         (r"\boxed{}", "None", "boxed"),
         (r"\boxed{none}", "None", "boxed"),
         (r"\boxed{NULL}", "None", "boxed"),
@@ -78,6 +91,19 @@ def test_official_rule(text: str | None, label: str, source: str) -> None:
         r"\boxed{A1} first, then \boxed{\text{F1}}",
         "The answer is F-1.",
         "答案是F1。",
+        # A last box that holds no label does not hide an answer,
+        r"\boxed{x > 2}, so **Answer: F1**",
+        r"**Answer:** F1, since \boxed{x > 2}",
+        r"A2 would need \boxed{x > 2}. The answer is option F1, not A3.",
+        r"**F1** $\boxed{\checkmark}$",
+        r"\boxed{\text{F1}}, checked: \boxed{✓}",
+        r"\boxed{x > 2}, so F-1.",
+        r"\boxed{x > 2} 答案：F1",
+        r"A1? \boxed{F1}. \boxed {\checkmark}",
+        "\\boxed{F\n1}",
+        "\\boxed{F\t1}",
+        "\\boxed{F\u00a01}",
+        r"\boxed{\text{F1}",
         "f1",
         "**F1**",
         "(f1).",
@@ -88,7 +114,19 @@ def test_lenient_reads_what_a_person_reads(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [r"\boxed{\text{None}}", r"\boxed{\mathrm{none}.}", r"\boxed{}", r"\boxed{\text{}}", "None"]
+    "text",
+    [
+        r"\boxed{\text{None}}",
+        r"\boxed{\mathrm{none}.}",
+        r"\boxed{}",
+        r"\boxed{\text{}}",
+        "None",
+        r"\boxed{None of the above}",
+        r"\boxed{\text{None of the above.}}",
+        r"\boxed{none of these options}",
+        r"\boxed{\text{No correct option}}",
+        r"\boxed{\checkmark} Answer: None",
+    ],
 )
 def test_lenient_reads_no_option(text: str) -> None:
     assert parse_answer_lenient(text).label == "None"
@@ -96,7 +134,19 @@ def test_lenient_reads_no_option(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [r"\boxed{F1 or F2}", r"\boxed{the red mug}", r"\boxed{\text{F1}, \text{A2}}", "nothing", "The H-bomb of h100"],
+    [
+        r"\boxed{F1 or F2}",
+        r"\boxed{the red mug}",
+        r"\boxed{\text{F1}, \text{A2}}",
+        "nothing",
+        "The H-bomb of h100",
+        r"\boxed{\checkmark}",  # says neither a label nor that there is none
+        r"\boxed{✓}",
+        r"\boxed{\alpha1}",
+        r"A1 or A2: \boxed{the red mug}",  # neither is stated
+        r"Answer: F1. No: \boxed{F1 or F2}",
+        r"The answer is a 3-storey house. \boxed{x}",
+    ],
 )
 def test_lenient_does_not_guess(text: str) -> None:
     assert parse_answer_lenient(text).label == parse_answer(text).label
@@ -111,6 +161,22 @@ def test_lenient_never_loses_a_label_that_strict_reads(text: str) -> None:
     for gold in ("A1", "F1", "F2", "A12", "None"):
         if strict.source != "none" and strict.label == gold:
             assert lenient == strict
+
+
+@given(
+    st.lists(
+        st.sampled_from(["\\boxed", "{", "}", "A1", "F", "1", "none", " ", "\t", "\n", "\u00a0", "\x1c", "\u200b", "x"])
+    ).map("".join)
+)
+@example("\\boxed {\\boxed{A1} B2}")
+def test_boxes_are_those_of_the_rule(text: str) -> None:
+    boxes = re.findall(r"\\boxed\s*\{([^}]*)\}", text)
+    if not boxes:
+        assert parse_answer(text).source != "boxed"
+        return
+    content = boxes[-1].strip().replace(" ", "")
+    expected = "None" if content.lower() in ("", "none", "null", "nan") else content
+    assert parse_answer(text) == Answer(expected, "boxed")
 
 
 @pytest.mark.parametrize("before", ["B2 ", "B2x", "xB2 ", "", "B"])
@@ -135,7 +201,27 @@ def test_labels_are_those_of_the_rule(before: str, filling: str, after: str) -> 
 
 
 @pytest.mark.parametrize(
-    "piece", ["\\boxed{", "A1", "A", "1", "{", "}", "\\boxed{A", "\ufeff\x00", "ｆ", " - ", "\\", "\u0315\u0300"]
+    "piece",
+    [
+        "\\boxed{",
+        "\\boxed",
+        "\\boxed \n",
+        " ",
+        "\\boxed{x}",
+        "**",
+        "answer ",
+        "A1",
+        "A",
+        "1",
+        "{",
+        "}",
+        "\\boxed{A",
+        "\ufeff\x00",
+        "ｆ",
+        " - ",
+        "\\",
+        "\u0315\u0300",
+    ],
 )
 def test_a_huge_reply_is_read_all_the_same(piece: str) -> None:
     text = piece * (1_000_000 // len(piece))
