@@ -1,12 +1,12 @@
 """CCRV-Bench: the rules for constraint satisfaction (CSR) that need no judge, and the cascade of the judge's verdicts.
 
 Each rule is a function from a reply to a `Check`. A reply may be anything: none raises an error, and all are read in
-time linear in their length. Whether there is a reply at all is asked of `replies.is_failed` before. "Line" has one
-meaning here, that of `str.splitlines`: a lone carriage return and U+2028 end a line too. (For Y4 the released scorer
-knows line feeds alone.)
+time linear in their length. Whether there is a reply at all is asked of `replies.is_failed` before.
 
 What follows the released scorer where the paper leaves room:
 
+- Lines are those of `str.splitlines` for Y2: a lone carriage return and U+2028 end one too. For Y4 a line feed alone
+  does.
 - White space around a line does not matter, other marks do: `**Coordinate:** 12, 40` has no line that starts with
   "Coordinate:".
 - Of several lines with one label the first counts.
@@ -137,17 +137,18 @@ def check_minimalist(answer: str, max_words: int, single_line: bool = True, forb
     Args:
         answer: The reply.
         max_words: The most words that are allowed, at least 1.
-        single_line: Whether the reply must be one line.
+        single_line: Whether the reply must be one line; only a line feed breaks one.
         forbid_punctuation: Whether ASCII punctuation other than the hyphen is forbidden.
 
     Returns:
         The verdict.
     """
-    lines = answer.strip().splitlines()
-    if not lines:
+    stripped = answer.strip()
+    if not stripped:
         return Check(False, "The answer is empty.")
-    if single_line and len(lines) > 1:
-        return Check(False, f"The answer has {len(lines)} lines; one is allowed.")
+    lines = stripped.count("\n") + 1
+    if single_line and lines > 1:
+        return Check(False, f"The answer has {lines} lines; one is allowed.")
     words = len(answer.translate(_TO_WORDS).split())
     if words == 0:
         return Check(False, "The answer has no words.")

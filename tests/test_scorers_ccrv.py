@@ -55,6 +55,9 @@ ODD_PIECES = [
         ("A snow-woman", False),
         ("womané", False),  # only a-z, 0-9 and _ are
         ("女woman子", False),
+        ("éwoman", False),
+        ("woman１", False),  # a digit of another script is no neighbour that counts
+        ("ſwoman", False),
         ("women", True),
         ("womans", True),
         ("woman1", True),
@@ -145,6 +148,11 @@ def test_symbolization_is_the_rule(answer: str, terms: list[str]) -> None:
         ("Coordinate: .25, .5", None),  # 25 and 5
         ("Coordinate: 1e3", None),  # 1 and 3
         ("Coordinate: 120,5", None),  # 120 and 5
+        ("Coordinate: 1,200, 340", None),  # a thousands separator makes three numbers
+        ("Coordinate: 1 200, 340", None),
+        ("Coordinate: ², ³", None),  # superscripts are no decimal digits
+        ("Coordinate: −120, 340", "pixel"),  # a sign is ASCII only
+        ("Coordinate: 120．5, 340", None),  # and so is a point
         ("Coordinate: 120", None),
         ("Coordinate: 120, 340, 350", None),
         ("Coordinate: x1=120, y1=340", None),
@@ -349,12 +357,18 @@ def test_minimalist_needs_a_word(answer: str) -> None:
     assert check_minimalist(answer, 5, forbid_punctuation=False) == Check(False, "The answer has no words.")
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\n\n", "\r", "\u2028"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\n\n", "\u2028\n"])
 def test_minimalist_single_line(end: str) -> None:
     answer = f"cart{end}rolls"
     assert not check_minimalist(answer, 5).passed
     assert check_minimalist(answer, 5, single_line=False).passed
     assert check_minimalist(f"{end}cart rolls{end}", 5).passed  # ends around the answer do not count
+
+
+@pytest.mark.parametrize("space", ["\r", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"])
+def test_minimalist_only_a_line_feed_breaks_a_line(space: str) -> None:
+    assert check_minimalist(f"cart{space}rolls", 2) == Check(True, "The answer keeps to the limit: 2 of 2 words.")
+    assert check_minimalist(f"cart{space}rolls", 1).reason == "The answer has 2 words; the limit is 1."
 
 
 @pytest.mark.parametrize("mark", "!\"#$%&'()*+,./:;<=>?@[\\]^_`{|}~")
@@ -374,7 +388,7 @@ def test_minimalist_says_why() -> None:
     assert check_minimalist("cart rolls", 5).reason == "The answer keeps to the limit: 2 of 5 words."
 
 
-@given(st.text(alphabet="ab -.,\n—'", max_size=40), st.integers(1, 10))
+@given(st.text(alphabet="ab -.,\n\r\x0b\u2028\u00a0—'", max_size=40), st.integers(1, 10))
 def test_minimalist_is_the_rule(answer: str, max_words: int) -> None:
     stripped = answer.strip()
     words = re.sub(r"[.,']", "", re.sub("[-—]", " ", stripped)).split()
