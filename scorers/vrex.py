@@ -1,7 +1,7 @@
 """V-REX (arXiv 2512.11995): reading which option a reply chooses, and the ability to plan or to follow.
 
 Two readings stand side by side. The strict one keeps to the official rules, of which some do harm: the article "a"
-is option A, and so is a reply of nothing but punctuation. The lenient one reads what a person would, and nothing where
+is option A, and "(G)" is the first option with a g in it. The lenient one reads what a person would, and nothing where
 a person could not tell.
 """
 
@@ -20,7 +20,9 @@ from condchain_tasks.scorers.replies import is_failed
 MAX_OPTIONS = 8
 """Options that a step can have; more than six in the hard set alone."""
 
-_OFFICIAL_OPTIONS = 6
+OFFICIAL_OPTIONS = 6
+"""Options that the official rules can tell apart."""
+
 _CLOSE = 0.75
 _MAX_CLOSE = 500  # characters; the time that difflib takes grows faster than its texts
 _NEAR = 2_000  # characters at either end of a reply: where a person would look
@@ -33,8 +35,8 @@ class Choice:
     Attributes:
         letter: "a" to "f", in the hard set to "h"; "" if there is none. By the strict rules it may lie beyond the
             options: it is then wrong.
-        rule: The rule that found it, or "none". Strict: "parenthesis", "line", "lone letter", "number", "equal",
-            "contained", "close". Lenient: "stated", "mentioned"; with "contradictory" there is no letter.
+        rule: The rule that found it, or "none". Strict: "parenthesis", "line", "lone letter", "answer", "number",
+            "equal", "contained", "close". Lenient: "stated", "mentioned"; with "contradictory" there is no letter.
     """
 
     letter: str
@@ -47,38 +49,44 @@ _NOTHING = Choice("", "none")
 def parse_choice(text: str | None, options: Sequence[str]) -> Choice:
     """Reads a choice by the official rules; the first that finds one counts.
 
-    1. "parenthesis": the first `(X)`, in either case, anywhere.
-    2. "line": a line that starts with `X.` or `X)` and white space.
-    3. "lone letter": the first letter without another (a to z) beside it, in either case; "e.g." and "i.e." are passed
-       over. This is also the article "a". `answer: x`, which comes next officially, holds such a letter.
-    4. "number": `answer: n`, else the first number that stands alone; 1 is A.
-    5. Against the options, without case, quotes, brackets (a letter in brackets included), punctuation and extra white
-       space: "equal" to one; "contained" in the first that contains the reply or is contained in it, so that a reply
-       of nothing but punctuation is A; "close", the closest match by difflib at 0.75, up to 500 characters.
+    1. "parenthesis": the first letter a to f, in either case, directly inside parentheses, anywhere.
+    2. "line": the first line that begins, after any white space, with such a letter, `.` or `)`, and white space.
+    3. In the reply lower-cased and trimmed, `e.g.` and `i.e.` read as `eg` and `ie`: "lone letter", the first of a to f
+       without another letter (a to z) beside it, which is also the article "a"; else "answer", a letter that ends a
+       word and follows `answer`, colons and white space.
+    4. "number", in the same text: a digit 1 to 6 that ends a word and follows `answer`, colons and white space; else
+       the first one that stands alone. 1 is A.
+    5. Against the options. A leading `question` or `selected question` with a colon or a hyphen is taken off the
+       reply. Of both sides white space, then quotes and brackets, then punctuation and blanks are removed at the ends,
+       case and the length of white space do not matter. "equal": the first option that is equal; "contained": the
+       first that contains the reply or is contained in it; "close": the closest by difflib at 0.75, up to 500
+       characters.
 
-    Letters reach to F and numbers to 6, whatever the number of options; with more than six options, of which the
-    official rules know nothing, to H and 8.
+    Departures: a reply of which rule 5 leaves nothing has no answer (officially it is A), as has one that is blank,
+    failed or no text.
 
     Args:
         text: The reply, of any length.
-        options: The options' texts, at most `MAX_OPTIONS`.
+        options: The options' texts.
 
     Returns:
-        The choice as it stands, even if there are fewer options. A reply that is blank or failed has none.
+        The choice as it stands, a to f, even if there are fewer options; none for an option beyond the sixth, which
+        the official rules cannot name. For more options see `parse_choice_extended`.
     """
-    if text is None or is_failed(text):
-        return _NOTHING
-    rules = _HARD if len(options) > _OFFICIAL_OPTIONS else _STANDARD
-    if match := rules.parenthesis.search(text):
-        return Choice(match[1].lower(), "parenthesis")
-    if match := rules.line.search(text):
-        return Choice(match[1].lower(), "line")
-    lower = text.lower()
-    if match := rules.lone_letter.search(lower.replace("e.g.", " ").replace("i.e.", " ")):
-        return Choice(match[1], "lone letter")
-    if match := rules.answer_number.search(lower) or rules.number.search(lower):
-        return Choice(string.ascii_lowercase[int(match[1]) - 1], "number")
-    return _against_options(lower, options)
+    return _parse(text, options, _OFFICIAL)
+
+
+def parse_choice_extended(text: str | None, options: Sequence[str]) -> Choice:
+    """`parse_choice` with letters to H and digits to 8, for the hard set's eight options, which have no official rule.
+
+    Args:
+        text: The reply, of any length.
+        options: The options' texts, at most `MAX_OPTIONS`. Up to `OFFICIAL_OPTIONS` the official rules are used.
+
+    Returns:
+        The choice as it stands, even if there are fewer options.
+    """
+    return _parse(text, options, _OFFICIAL if len(options) <= OFFICIAL_OPTIONS else _EXTENDED)
 
 
 def parse_choice_lenient(text: str | None, options: Sequence[str]) -> Choice:
@@ -97,7 +105,7 @@ def parse_choice_lenient(text: str | None, options: Sequence[str]) -> Choice:
     Returns:
         The choice, always one of the options.
     """
-    if text is None or is_failed(text):
+    if not isinstance(text, str) or is_failed(text):
         return _NOTHING
     plain = _plain(text)
     mentioned = _letters(_MENTION, plain)
@@ -116,7 +124,7 @@ def is_compliant(text: str | None, n_options: int) -> bool:
         text: The reply.
         n_options: The letter must be that of an option, so one of the first `n_options`, at most `MAX_OPTIONS`.
     """
-    if text is None or is_failed(text):
+    if not isinstance(text, str) or is_failed(text):
         return False
     first = text.partition("\n")[0].removesuffix("\r")
     return first in {f"({letter})" for letter in string.ascii_uppercase[: min(n_options, MAX_OPTIONS)]}
@@ -148,38 +156,62 @@ class _Rules:
     """The first four rules for a number of letters."""
 
     def __init__(self, letters: int) -> None:
+        self.letters = letters
         lower = f"a-{string.ascii_lowercase[letters - 1]}"
-        self.parenthesis = re.compile(rf"\(([{lower}{lower.upper()}])\)")
-        self.line = re.compile(rf"^([{lower}{lower.upper()}])[.)]\s", re.MULTILINE)
+        either = lower + lower.upper()
+        self.parenthesis = re.compile(rf"\(([{either}])\)")
+        # White space before the letter may run over blank lines: then the last line that it touches is as good.
+        self.line = re.compile(rf"^[^\S\n]*([{either}])[.)]\s", re.MULTILINE)
         # A pattern that starts with a set of characters is searched faster than one that starts with a condition.
         self.lone_letter = re.compile(rf"([{lower}])(?<![a-z][{lower}])(?![a-z])")
-        self.number = re.compile(rf"([1-{letters}])(?<!\w[1-{letters}])(?!\w)")
-        self.answer_number = re.compile(rf"answer:\s*([1-{letters}])(?!\w)")
+        self.answer_letter = re.compile(rf"answer[:\s]*([{lower}])\b")
+        self.answer_number = re.compile(rf"answer[:\s]*([1-{letters}])\b")
+        self.number = re.compile(rf"([1-{letters}])(?<!\w[1-{letters}])\b")
 
 
-_STANDARD, _HARD = _Rules(_OFFICIAL_OPTIONS), _Rules(MAX_OPTIONS)
+_OFFICIAL, _EXTENDED = _Rules(OFFICIAL_OPTIONS), _Rules(MAX_OPTIONS)
 
-_LETTER_IN_BRACKETS = re.compile(r"[(\[{][a-z][)\]}]")
+_FOR_EXAMPLE, _THAT_IS = re.compile(r"\be\.g\."), re.compile(r"\bi\.e\.")
+_INTRODUCTION_OF_PICK = re.compile(r"\s*(?:selected\s+)?question\s*[:-]", re.IGNORECASE)
 _QUOTES = "‘’‚“”„«»‹›"
-_PUNCTUATION = str.maketrans("", "", string.punctuation + _QUOTES)
 
 
-def _against_options(reply: str, options: Sequence[str]) -> Choice:
-    text, texts = _normal(reply), [_normal(option) for option in options]
-    if text in texts:
-        return _numbered(texts.index(text), "equal")
-    for number, option in enumerate(texts):
-        if text in option or option in text:
-            return _numbered(number, "contained")
+def _parse(text: str | None, options: Sequence[str], rules: _Rules) -> Choice:
+    if not isinstance(text, str) or is_failed(text):
+        return _NOTHING
+    if match := rules.parenthesis.search(text):
+        return Choice(match[1].lower(), "parenthesis")
+    if match := rules.line.search(text):
+        return Choice(match[1].lower(), "line")
+    lower = _THAT_IS.sub("ie", _FOR_EXAMPLE.sub("eg", text.lower().strip()))
+    if match := rules.lone_letter.search(lower):
+        return Choice(match[1], "lone letter")
+    if match := rules.answer_letter.search(lower):
+        return Choice(match[1], "answer")
+    if match := rules.answer_number.search(lower) or rules.number.search(lower):
+        return _numbered(int(match[1]) - 1, "number")
+    introduction = _INTRODUCTION_OF_PICK.match(text)
+    said = _normal(text[introduction.end() :] if introduction else text)
+    found = _against_options(said, [_normal(option) for option in options]) if said else None
+    return _numbered(*found) if found and found[0] < rules.letters else _NOTHING
+
+
+def _against_options(text: str, options: Sequence[str]) -> tuple[int, str] | None:
+    """The number of the option that a text repeats, from 0, and the rule that says so."""
+    if text in options:
+        return options.index(text), "equal"
+    for number, option in enumerate(options):
+        if option and (text in option or option in text):
+            return number, "contained"
     if len(text) <= _MAX_CLOSE:
-        short = [option for option in texts if len(option) <= _MAX_CLOSE]
+        short = [option for option in options if len(option) <= _MAX_CLOSE]
         for option in difflib.get_close_matches(text, short, n=1, cutoff=_CLOSE):
-            return _numbered(texts.index(option), "close")
-    return _NOTHING
+            return options.index(option), "close"
+    return None
 
 
 def _normal(text: str) -> str:
-    return " ".join(_LETTER_IN_BRACKETS.sub(" ", text.lower()).translate(_PUNCTUATION).split())
+    return re.sub(r"\s+", " ", text.strip().lower().strip("\"'()[]{}").strip(string.punctuation + " "))
 
 
 def _numbered(number: int, rule: str) -> Choice:

@@ -2,19 +2,44 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 import string
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from condchain_tasks.scorers.vrex import Choice, ability, is_compliant, parse_choice, parse_choice_lenient
+from condchain_tasks.scorers.vrex import (
+    Choice,
+    ability,
+    is_compliant,
+    parse_choice,
+    parse_choice_extended,
+    parse_choice_lenient,
+)
 
 OPTIONS = ["the red dog", "a blue cat", "3", "7"]
 WORDS = ["stone", "wood", "glass", "iron"]
 EIGHT = [f"How tall is post {number}0?" for number in range(8)]
-FAILED = [None, "", "  \n\t", "[LMMS_EVAL_REQUEST_FAILED after 5 retries] (B)", "[LMMS_EVAL_BUDGET_EXCEEDED]"]
+ASKED = [
+    "What is the silver car doing?",
+    "How many cars are visible?",
+    "Is the ground wet or dry?",
+    "Which color is the sign?",
+]
+FAILED: list[object] = [
+    None,
+    5,
+    True,
+    [],
+    {"text": "(B)"},
+    [{"type": "text", "text": "(B)"}],
+    "",
+    "  \n\t",
+    "[LMMS_EVAL_REQUEST_FAILED after 5 retries] (B)",
+    "[LMMS_EVAL_BUDGET_EXCEEDED]",
+]
 PIECES = [
     *("(", ")", "(b)", "(B", "A ", "a", "b", "G", "(G)", "**", "answer: ", "Answer is ", "I would ", "option ", "\n"),
     *("\t", " ", "1", "12 ", "\\boxed{", "[a", "e.g.", "\u0315\u0300", "ﷺ", "“", "?", "İ", "\ud800", "\x00", "stone"),
@@ -34,7 +59,10 @@ PIECES = [
         ("B. stone", "b", "line"),
         ("Well.\nc) glass", "c", "line"),
         ("One sees a thing.\nB. it is", "b", "line"),  # before the article
-        ("  B. stone", "b", "lone letter"),  # the line starts with a space
+        ("  B. stone", "b", "line"),  # after white space
+        ("Well.\n\n\t\u00a0C)\u2003glass", "c", "line"),  # of any kind, over blank lines
+        ("Well. B. stone\n  c) glass", "c", "line"),
+        ("Well.\rB. stone", "b", "lone letter"),  # a line begins after a line feed alone
         ("B.stone", "b", "lone letter"),
         ("B", "b", "lone letter"),
         ("**B**", "b", "lone letter"),
@@ -42,25 +70,59 @@ PIECES = [
         ("Answer: C", "c", "lone letter"),
         ("This is a stone, so B", "a", "lone letter"),  # the article
         ("e.g. i.e. wood", "b", "contained"),  # neither is E
+        ("one.g. wood", "b", "contained"),  # an E with a letter before it
+        ("x_e.g. wood", "e", "lone letter"),  # not at a word boundary, yet no letter is beside it
+        ("the answerd", "d", "answer"),  # ends a word right behind "answer"
+        ("answers", "", "none"),
         ("i.e. E", "e", "lone letter"),
         ("bd 1b", "b", "lone letter"),  # only letters beside it count
         ("There are 4. Answer: 2", "b", "number"),
         ("I count 3 or 4", "c", "number"),
         ("0 7 13 x5 5", "e", "number"),  # 1 to 6, alone
+        ("There are 4, so answer 2", "b", "number"),
+        ("There are 4. Answer :\n: 2", "b", "number"),
+        ("There are 4. answer2", "b", "number"),
+        ("There are 4, no answer 27", "d", "number"),
+        ("é3 ３ ٣ 5", "e", "number"),  # a letter of any script is beside it; digits are ASCII
         ("answer: 12, so 6", "f", "number"),
         ("STONE!", "a", "equal"),
-        ("“Wood”", "b", "equal"),
+        ("“Wood”", "b", "contained"),  # quotes outside ASCII stay
+        ('("Wood!")', "b", "equal"),
+        ("  [Wood].  ", "b", "equal"),
+        ("glass ... glass", "c", "contained"),
+        ("Question: wood", "b", "equal"),
+        (" SELECTED \n QUESTION - 'wood'", "b", "equal"),
+        ("The question: wood", "b", "contained"),
         ("it is glass", "c", "contained"),
         ("ron", "d", "contained"),
         ("stoen", "a", "close"),  # 4 of 5 letters in common: 0.8
         ("xyz", "", "none"),
-        ("?!", "a", "contained"),  # nothing is left of it, and nothing is in everything
-        ("(G)", "a", "contained"),
-        ("()", "a", "contained"),
+        ("?!", "", "none"),  # nothing is left of it: officially A
+        ("()", "", "none"),
+        ("Question:", "", "none"),
+        ("(G)", "c", "contained"),  # in "glass"
+        ("(X)", "", "none"),
     ],
 )
 def test_official_rules(text: str, letter: str, rule: str) -> None:
     assert parse_choice(text, WORDS) == Choice(letter, rule)
+
+
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("Selected question: Is the ground moist or dry?", "c"),
+        ("There are 3 cars. Answer 2", "b"),
+        ("Options a and b are wrong.\n   C) It is dry", "c"),
+        ("Step 1 shows it, so answer 3", "c"),
+        ("(X)", ""),
+        ("the ( sign", ""),
+        ("Question - How many cars are visible", "b"),
+        ("not c\n\tB) yes", "b"),
+    ],
+)
+def test_official_rules_on_questions_to_pick(text: str, letter: str) -> None:
+    assert parse_choice(text, ASKED).letter == letter
 
 
 @pytest.mark.parametrize("text", FAILED)
@@ -68,6 +130,122 @@ def test_no_reply_is_no_answer(text: str | None) -> None:
     nothing = Choice("", "none")
     assert (parse_choice(text, OPTIONS), parse_choice_lenient(text, OPTIONS)) == (nothing, nothing)
     assert not is_compliant(text, 4)
+
+
+# The rule once more, as it is stated: one character after the other, without the patterns of the scorer.
+
+
+def _is_word(text: str, place: int) -> bool:
+    return 0 <= place < len(text) and (text[place].isalnum() or text[place] == "_")
+
+
+def _word_ends(text: str, place: int) -> bool:
+    return _is_word(text, place - 1) != _is_word(text, place)
+
+
+def _after_answer(text: str, wanted: str) -> str | None:
+    for start in range(len(text)):
+        if text.startswith("answer", start):
+            place = start + len("answer")
+            while place < len(text) and (text[place] == ":" or text[place].isspace()):
+                place += 1
+            if place < len(text) and text[place] in wanted and _word_ends(text, place + 1):
+                return text[place]
+    return None
+
+
+def _abbreviated(text: str, long: str, short: str) -> str:
+    result, place = "", 0
+    while place < len(text):
+        if text.startswith(long, place) and not _is_word(text, place - 1):
+            result, place = result + short, place + len(long)
+        else:
+            result, place = result + text[place], place + 1
+    return result
+
+
+def _ends_removed(text: str) -> str:
+    text = text.strip().lower()
+    for marks in ("\"'()[]{}", string.punctuation + " "):
+        while text and text[0] in marks:
+            text = text[1:]
+        while text and text[-1] in marks:
+            text = text[:-1]
+    result = ""
+    for char in text:
+        if not char.isspace():
+            result += char
+        elif not result.endswith(" "):
+            result += " "
+    return result
+
+
+def _without_introduction(text: str) -> str:
+    rest = text.lstrip()
+    if rest[:8].lower() == "selected" and rest[8:9].isspace():
+        rest = rest[8:].lstrip()
+    if rest[:8].lower() == "question" and rest[8:].lstrip()[:1] in (":", "-"):
+        return rest[8:].lstrip()[1:]
+    return text
+
+
+def _stated_rule(text: str, options: list[str]) -> str:
+    letters = "abcdefABCDEF"
+    for place in range(len(text) - 2):
+        if text[place] == "(" and text[place + 1] in letters and text[place + 2] == ")":
+            return text[place + 1].lower()
+    for start in [0, *(place + 1 for place, char in enumerate(text) if char == "\n")]:
+        line = text[start:].lstrip()
+        if line[:1] and line[0] in letters and line[1:2] in (".", ")") and line[2:3].isspace():
+            return line[0].lower()
+    lower = _abbreviated(_abbreviated(text.lower().strip(), "e.g.", "eg"), "i.e.", "ie")
+    padded = f" {lower} "
+    for before, char, after in zip(padded, padded[1:], padded[2:], strict=False):
+        if char in "abcdef" and not {before, after} & set(string.ascii_lowercase):
+            return char
+    if letter := _after_answer(lower, "abcdef"):
+        return letter
+    number = _after_answer(lower, "123456")
+    for place, char in enumerate(lower):
+        if not number and char in "123456" and not _is_word(lower, place - 1) and not _is_word(lower, place + 1):
+            number = char
+    if number:
+        return "abcdef"[int(number) - 1]
+    reply, texts = _ends_removed(_without_introduction(text)), [_ends_removed(option) for option in options]
+    if not reply:
+        return ""  # a departure
+    places = [place for place, option in enumerate(texts) if option == reply]
+    places += [place for place, option in enumerate(texts) if option and (reply in option or option in reply)]
+    places += [texts.index(option) for option in difflib.get_close_matches(reply, texts, 1, 0.75)]
+    return "abcdef"[places[0]] if places and places[0] < 6 else ""
+
+
+SPACES = [" ", "  ", "\n", "\n\n", "\t", "\r", "\u00a0", "\u2028", "\x0b"]
+PARTS = [
+    *("(", ")", "(b)", "(G)", "B", "c", "a", "B.", "D)", "e)", "e.g.", "i.e.", "x", "_", "é", "ſ", "answer", "Answer:"),
+    *("1", "6", "7", "12", "٣", ":", "-", ".", "?", '"', "'", "[", "{", "question", "Selected question:", "SELECTED"),
+    *("stone", "wood", "WOOD", "glas", "iron", "stoen", "How many", "İ", "“", *SPACES, *SPACES),
+]
+REPLIES = st.lists(st.sampled_from(PARTS), max_size=9).map("".join) | st.text(
+    alphabet="aBfgz1267_ .:()\n-?", max_size=12
+)
+TEXTS = st.lists(st.sampled_from([*WORDS, " ", "?", "how many", "g", "(", "!", "“", "\t"]), max_size=4).map("".join)
+
+
+@settings(max_examples=1_000)
+@given(REPLIES, st.lists(TEXTS, min_size=1, max_size=8) | st.just(WORDS) | st.just(ASKED))
+@example("e.g.i.e. x", ["x"])
+@example("\n" * 5 + "  b) x", ["x"])
+@example("g", ["x"] * 6 + ["g"])
+@example("\t'x", ["\tx"])
+def test_the_official_rules_as_they_are_stated(text: str, options: list[str]) -> None:
+    expected = "" if not text.strip() else _stated_rule(text, options)
+    assert parse_choice(text, options).letter == expected
+
+
+def test_an_option_beyond_the_sixth_counts_as_nothing() -> None:
+    assert parse_choice("How tall is post 70?", [*WORDS, "x", "y", "How tall is post 70?"]) == Choice("", "none")
+    assert parse_choice("glow", ["x"] * 6 + ["glow", "glows"]) == Choice("", "none")
 
 
 @given(st.text(alphabet="aBfgzé1267_ .-", max_size=12))
@@ -89,11 +267,11 @@ def test_a_lone_letter_or_number_is_the_first_of_its_kind(text: str) -> None:
 def test_a_letter_beyond_the_options_stays_as_it_is() -> None:
     assert parse_choice("(F)", WORDS) == Choice("f", "parenthesis")
     assert parse_choice("6", WORDS) == Choice("f", "number")
-    assert parse_choice("(H)", WORDS).letter == "a"
+    assert parse_choice("(H)", WORDS).letter == ""
     assert parse_choice_lenient("(F)", WORDS) == Choice("", "contradictory")
 
 
-@pytest.mark.parametrize("reading", [parse_choice, parse_choice_lenient])
+@pytest.mark.parametrize("reading", [parse_choice_extended, parse_choice_lenient])
 def test_with_eight_options_letters_reach_to_h(reading: object) -> None:
     assert reading("(H)", EIGHT).letter == "h"  # type: ignore[operator]
     assert reading("G. this one", EIGHT).letter == "g"  # type: ignore[operator]
@@ -101,9 +279,19 @@ def test_with_eight_options_letters_reach_to_h(reading: object) -> None:
 
 
 def test_with_eight_options_numbers_reach_to_8() -> None:
-    assert parse_choice("8", EIGHT) == Choice("h", "number")
-    assert parse_choice("9", EIGHT) == Choice("", "none")
-    assert parse_choice("7", EIGHT[:6]).rule != "number"
+    assert parse_choice_extended("8", EIGHT) == Choice("h", "number")
+    assert parse_choice_extended("9", EIGHT) == Choice("", "none")
+    assert parse_choice_extended("How tall is post 70?", ["x"] * 7 + ["How tall is post 70?"]) == Choice("h", "equal")
+
+
+@given(REPLIES, st.lists(TEXTS, min_size=1, max_size=6))
+def test_up_to_six_options_nothing_is_extended(text: str, options: list[str]) -> None:
+    assert parse_choice_extended(text, options) == parse_choice(text, options)
+
+
+def test_eight_options_have_no_official_rule() -> None:
+    assert parse_choice("(H)", EIGHT) == Choice("a", "contained")  # there is an h in "how"
+    assert parse_choice("7", WORDS).rule != "number"
 
 
 def test_equal_comes_before_contained() -> None:
@@ -273,14 +461,16 @@ def test_a_compliant_reply_is_read_alike(number: int, rest: str) -> None:
 @example("?", ["?", "!"])
 def test_any_reply_is_read(text: str, options: list[str]) -> None:
     strict, lenient = parse_choice(text, options), parse_choice_lenient(text, options)
-    assert strict.letter in ("", *("abcdefgh" if len(options) > 6 else "abcdef"))
+    assert strict.letter in ("", *"abcdef")
     assert (strict.letter == "") == (strict.rule == "none")
     assert lenient.letter in ("", *string.ascii_lowercase[: len(options)])
     assert (lenient.letter == "") == (lenient.rule in ("none", "contradictory"))
     assert isinstance(is_compliant(text, len(options)), bool)
 
 
-@pytest.mark.parametrize("piece", ["(", "(G)", "**", "answer: ", "I would ", "12 ", "\u0315\u0300", "\x00"])
+@pytest.mark.parametrize(
+    "piece", ["(", "(G)", "**", "answer: ", "I would ", "12 ", "\u0315\u0300", "\x00", "\n", " ", "answer", ":"]
+)
 def test_a_huge_reply_is_read_all_the_same(piece: str) -> None:
     text = piece * (1_000_000 // len(piece))
     assert parse_choice(text, WORDS).letter in ("", *"abcdef")

@@ -8,7 +8,7 @@ from typing import Any
 
 from condchain_tasks.data.images import FileImage
 from condchain_tasks.prompts import PromptError, render
-from condchain_tasks.scorers.vrex import parse_choice
+from condchain_tasks.scorers.vrex import parse_choice_extended
 
 Step = Mapping[str, Any]
 
@@ -99,7 +99,7 @@ def ask(doc: Mapping[str, Any], number: int) -> str:
 
 def choice(reply: str, options: Sequence[Mapping[str, Any]]) -> int | None:
     """The option that a reply names by the official rules, or None."""
-    return index_of(parse_choice(reply, [option["text"] for option in options]).letter, len(options))
+    return index_of(parse_choice_extended(reply, [option["text"] for option in options]).letter, len(options))
 
 
 def index_of(named: str, options: int) -> int | None:

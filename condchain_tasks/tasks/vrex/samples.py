@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from condchain_tasks.scorers.replies import is_failed
-from condchain_tasks.scorers.vrex import ability, is_compliant, parse_choice, parse_choice_lenient
+from condchain_tasks.scorers.vrex import ability, is_compliant, parse_choice_extended, parse_choice_lenient
 from condchain_tasks.tasks.vrex.chains import index_of
 
 _NOT_LOGGED = ("images", "steps")
@@ -58,7 +58,7 @@ def _has_failed(replies: Sequence[str], asked: int) -> bool:
 def _read(step: Mapping[str, Any], reply: str) -> dict[str, Any]:
     texts = [option["text"] for option in step["options"]]
     reply = "" if is_failed(reply) else reply
-    strict, lenient = parse_choice(reply, texts), parse_choice_lenient(reply, texts)
+    strict, lenient = parse_choice_extended(reply, texts), parse_choice_lenient(reply, texts)
     return {
         "question": step["question"],
         "options": texts,
