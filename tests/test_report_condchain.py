@@ -270,7 +270,7 @@ def test_differences_are_on_common_pairs_and_corrected(tmp_path: Path) -> None:
     average = row(found, "lab/two - lab/one", "average F1")
     assert value(average["difference"]) == pytest.approx((25 + 0 + 100) / 3)
     for one in found.rows:
-        p, corrected = (0.00005 if "<" in str(text) else float(str(text)) for text in one[3:])
+        p, corrected = (0.00005 if "<" in str(text) else float(str(text)) for text in one[4:])
         assert 0 < p <= corrected <= 1
 
 
@@ -334,7 +334,7 @@ def test_chosen_runs_are_compared_however_many_there_are(tmp_path: Path) -> None
 
 
 def test_pairs_that_are_left_out_are_counted() -> None:
-    members = {f"m (seed={n})": families.Member("m", "m", False, False) for n in range(16)}
+    members = {f"m (seed={n})": families.Member("m", "m", False, False, {}) for n in range(16)}
     assert len(families.pairs(members)) == 100
     assert "20 pairs of runs are left out" in " ".join(families.differences("d", "D", (), members).notes)
 

@@ -91,7 +91,7 @@ class _Items:
     """Scored replies of one run to the benchmark proper, or to one control; one entry each.
 
     Attributes:
-        key: What a baseline item and its constrained forms share.
+        key: Of the data, and what a baseline item and its constrained forms share.
         image: The number of the image.
         x: "X1" to "X4".
         y: "Y1" to "Y4", or "base".
@@ -188,12 +188,16 @@ def _items(parts: Sequence[Evaluation], flags: Mapping[str, Mapping[str, tuple[s
     def strings(name: str) -> NDArray[Any]:
         return np.concatenate([one.strings(name).astype(str) for one in parts])
 
+    def identities(name: str) -> NDArray[Any]:
+        return np.concatenate([np.char.add(f"{one.data}|", one.strings(name).astype(str)) for one in parts])
+
     def numbers(name: str) -> NDArray[Any]:
         return np.concatenate([one.columns[name] for one in parts])[first]
 
-    keys = np.char.add(np.char.add(strings("item"), "|"), strings("y"))
+    items, ys = identities("item"), strings("y")
+    keys = np.char.add(np.char.add(items, "|"), ys)
     first = np.sort(np.unique(keys, return_index=True)[1])
-    key, y = strings("item")[first], strings("y")[first]
+    key, y = items[first], ys[first]
     dcr, csr = numbers("dcr"), numbers("csr")
     base = _baseline(key, y, dcr)
     # Missing without a DCR even if CSR is 0: counted only where it is sure to be 0, such items would bias the mean.
@@ -209,7 +213,7 @@ def _items(parts: Sequence[Evaluation], flags: Mapping[str, Mapping[str, tuple[s
     }
     return _Items(
         key=key,
-        image=np.unique(strings("image")[first], return_inverse=True)[1],
+        image=np.unique(identities("image")[first], return_inverse=True)[1],
         x=strings("x")[first],
         y=y,
         measures=measures,
@@ -236,7 +240,8 @@ def _section(runs: Sequence[_Run], members: Mapping[str, families.Member], synth
     proper.sort(key=lambda one: (one[0], estimates.order(one[2].figures["edcr"]), one[1]))
     standard = {label: items for _, label, items in proper}
     shown = {label: members[label] for label in standard}
-    compared = _comparisons(standard, families.pairs(shown))
+    paired = families.pairs(shown)
+    compared = _comparisons(standard, paired)
     drawn = [
         _overview(prefix, standard, official=not synthetic),
         _by_x(prefix, standard, official=not synthetic),
@@ -247,9 +252,8 @@ def _section(runs: Sequence[_Run], members: Mapping[str, families.Member], synth
         (families.differences(f"{prefix}-differences", "Differences, points", compared, shown), ()),
         (families.spread(f"{prefix}-spread", "Runs of one model: spread", _means(standard), members), ()),
     ]
-    notes = (
-        (_SYNTHETIC,) * synthetic + _NOTES + ("Partial runs come last.",) * any(is_partial for is_partial, *_ in proper)
-    )
+    notes = (_SYNTHETIC,) * synthetic + _NOTES + families.not_compared(compared, paired)
+    notes += ("Partial runs come last.",) * any(is_partial for is_partial, *_ in proper)
     return estimates.section(prefix, "CCRV-Bench, synthetic data" if synthetic else "CCRV-Bench", notes, drawn)
 
 

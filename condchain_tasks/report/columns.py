@@ -22,6 +22,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from typing_extensions import NotRequired, TypedDict
 
 from condchain_tasks.report import runs
+from condchain_tasks.scorers.replies import Failure
 
 _CHUNK = 1_000
 _MAX_LABEL = 100
@@ -30,7 +31,16 @@ _DTYPES: Mapping[type, type] = {str: np.int32, bool: np.bool_, list: np.bool_, i
 
 _Row = dict[str, Any]
 
-_COMMON = {"key": str, "offset": int, "failed": bool, "no_answer": bool, "truncated": bool, "measured": bool}
+_COMMON = {
+    "key": str,
+    "offset": int,
+    "failed": bool,
+    "failure": str,
+    "refused": bool,
+    "no_answer": bool,
+    "truncated": bool,
+    "measured": bool,
+}
 
 COLUMNS: Mapping[str, Mapping[str, type]] = {
     "condchain": {
@@ -87,15 +97,20 @@ COLUMNS: Mapping[str, Mapping[str, type]] = {
 }
 """The columns of each benchmark; strings are categorical. Figures are per cent, not a number where there is none.
 
-`key` is unique in a task; `offset` is where its line begins in the file, in bytes. `truncated` says that the reply is
-as long as replies were allowed to be, and `measured` that this is known: it cannot be said of a conversation, whose
-tokens are logged as one sum. CCRV-Bench's `item` is that of the baseline question, so a constrained form has the `item`
-of the question that it is compared with; `cached` counts verdicts that were there already, and like `judge_calls` it is
--1 in logs that do not tell. V-REX's `wrong_steps` is -1 where there are no intermediate steps; `step_right` (bool)
-holds the steps that were asked, of all samples one after the other, and beside it stands `step_start` (int, one more
-than there are samples): sample i's steps are `step_right[step_start[i]:step_start[i + 1]]`, and those that were not
-reached are wrong.
+`key` is unique in a task; `offset` is where its line begins in the file, in bytes. `failure` is one of
+`replies.FAILURES`, "" where no request failed, `UNKNOWN_FAILURE` in logs that do not tell; logs that do not tell of
+refusals have none. `truncated` says that a reply was cut off: it opens its reasoning and never closes it, or it is as
+long as replies were allowed to be, or one token shorter, as with servers that do not count the last one. `measured`
+says that the length is known: it cannot be said of a conversation, whose tokens are logged as one sum. CCRV-Bench's
+`item` is that of the baseline question, so a constrained form has the `item` of the question that it is compared with;
+`cached` counts verdicts that were there already, and like `judge_calls` it is -1 in logs that do not tell. V-REX's
+`wrong_steps` is -1 where there are no intermediate steps; `step_right` (bool) holds the steps that were asked, of all
+samples one after the other, and beside it stands `step_start` (int, one more than there are samples): sample i's steps
+are `step_right[step_start[i]:step_start[i + 1]]`, and those that were not reached are wrong.
 """
+
+
+UNKNOWN_FAILURE = "unknown"
 
 
 @dataclass(frozen=True)
@@ -267,7 +282,15 @@ class _Line(TypedDict):
     token_counts: NotRequired[list[_Tokens | None] | None]
 
 
-class _CondchainRecord(TypedDict):
+class _State(TypedDict):
+    failed: bool
+    no_answer: bool
+    failure: NotRequired[Failure | None]
+    refused: NotRequired[bool]
+    truncated: NotRequired[bool]
+
+
+class _CondchainRecord(_State):
     pair: _Name
     domain: _Name
     path: Literal["true", "false"]
@@ -280,8 +303,6 @@ class _CondchainRecord(TypedDict):
     diverge_layer: _Layer
     depth: _Layer
     complexity: Literal["simple", "complex", "mixed", "unknown"]
-    failed: bool
-    no_answer: bool
 
 
 class _Lenient(TypedDict):
@@ -312,6 +333,9 @@ class _CcrvRecord(TypedDict, total=False):
     judge_calls: _Number
     failed: bool
     no_answer: bool
+    failure: Failure | None
+    refused: bool
+    truncated: bool
 
 
 class _CcrvLine(_Line):
@@ -324,7 +348,7 @@ class _VrexStep(TypedDict):
     choice: _Number | None
 
 
-class _VrexRecord(TypedDict):
+class _VrexRecord(_State):
     id: _Name
     category: Literal["deduction", "guessing", "navigation", "retrieval"]
     scenario: _Name
@@ -340,8 +364,6 @@ class _VrexRecord(TypedDict):
     ability_lenient: NotRequired[_Score | None]
     compliant: _Score
     steps: Annotated[list[_VrexStep], Field(max_length=100)]
-    failed: bool
-    no_answer: bool
 
 
 class _VrexLine(_Line):
@@ -354,7 +376,7 @@ def _condchain_row(line: _CondchainLine, max_tokens: int | None) -> _Row:
     return {
         **record,
         "key": f"{record['pair']}/{record['path']}",
-        **_length(line, max_tokens),
+        **_state(record, line, max_tokens),
         "correct": record["score"],
         "correct_lenient": line["path_f1_lenient"]["score"],
         "pred": record["pred"][:_MAX_LABEL],
@@ -368,7 +390,7 @@ def _ccrv_row(line: _CcrvLine, max_tokens: int | None) -> _Row:
             "key": f"{record['key']}/{record['y']}",
             "failed": record["failed"],
             "no_answer": record["no_answer"],
-            **_length(line, max_tokens),
+            **_state(record, line, max_tokens),
             "item": record["key"],
             "image": record["image"],
             "x": record["x"],
@@ -399,7 +421,7 @@ def _vrex_row(line: _VrexLine, max_tokens: int | None) -> _Row:
     return {
         **record,
         "key": f"{record['id']}/{record['step']}" if record["step"] else record["id"],
-        **_length(line, max_tokens if asked == 1 else None),
+        **_state(record, line, max_tokens if asked == 1 else None),
         "wrong_steps": -1 if record["wrong_steps"] is None else record["wrong_steps"],
         "ability": _or_nan(record["ability"]),
         "ability_lenient": _or_nan(record.get("ability_lenient")),
@@ -407,13 +429,19 @@ def _vrex_row(line: _VrexLine, max_tokens: int | None) -> _Row:
     }
 
 
-def _length(line: _Line, max_tokens: int | None) -> dict[str, bool]:
-    """The columns `truncated` and `measured`."""
-    if max_tokens is None:
-        return {"truncated": False, "measured": False}
-    counts = line.get("token_counts") or ()
-    tokens = [written for one in counts if one and (written := one.get("output_tokens"))]
-    return {"truncated": any(written >= max_tokens for written in tokens), "measured": bool(tokens)}
+def _state(record: Mapping[str, Any], line: _Line, max_tokens: int | None) -> _Row:
+    """The columns `failure`, `refused`, `truncated` and `measured`."""
+    tokens: list[int] = []
+    if max_tokens is not None:
+        counts = line.get("token_counts") or ()
+        tokens = [written for one in counts if one and (written := one.get("output_tokens"))]
+    is_at_end = max_tokens is not None and any(written >= max_tokens - 1 for written in tokens)
+    return {
+        "failure": (record.get("failure") or UNKNOWN_FAILURE) if record["failed"] else "",
+        "refused": record.get("refused", False),
+        "truncated": record.get("truncated", False) or is_at_end,
+        "measured": bool(tokens),
+    }
 
 
 def _or_nan(value: float | None) -> float:

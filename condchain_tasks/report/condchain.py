@@ -113,7 +113,8 @@ def _runs(evaluations: Sequence[Evaluation]) -> list[_Run]:
 def _section(runs: Sequence[_Run], members: Mapping[str, families.Member], synthetic: bool) -> Section:
     prefix = "condchain-mini" if synthetic else "condchain"
     shown = {run.label: members[run.label] for run in runs}  # in the order of the leaderboard
-    compared = _comparisons({run.label: run for run in runs}, families.pairs(shown))
+    paired = families.pairs(shown)
+    compared = _comparisons({run.label: run for run in runs}, paired)
     drawn = [
         _leaderboard(prefix, runs, () if synthetic else published.main_results()),
         _by_depth(prefix, runs, () if synthetic else published.by_depth()),
@@ -131,7 +132,7 @@ def _section(runs: Sequence[_Run], members: Mapping[str, families.Member], synth
     return estimates.section(
         prefix,
         "MM-CondChain, synthetic data" if synthetic else "MM-CondChain",
-        (_SYNTHETIC,) * synthetic + _NOTES,
+        (_SYNTHETIC,) * synthetic + _NOTES + families.not_compared(compared, paired),
         drawn,
     )
 

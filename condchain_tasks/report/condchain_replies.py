@@ -173,7 +173,7 @@ def replies_of(one: Evaluation, domain: str, flags: Flags) -> Replies:
     columns = one.columns
     pairs, codes = np.unique(columns["pair"], return_inverse=True)
     place = domain.removesuffix("_chrono")  # the pairs are the same
-    names = np.array([f"{place} {one.names['pair'][pair]}" for pair in pairs], dtype=object)
+    names = np.array([f"{one.data} {place} {one.names['pair'][pair]}" for pair in pairs], dtype=object)
     final = _letters(one, "gold_true")
     given, gold = (
         np.where((letter == final) & (letter > 0), FINAL, letter)

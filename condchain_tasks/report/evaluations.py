@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from condchain_tasks.report.health import Bound, Health, examine
 from condchain_tasks.report.labels import plain
 from condchain_tasks.report.model import Problem
+from condchain_tasks.report.runs import JUDGED
 from condchain_tasks.report.selection import SEVERITIES, Chosen, PassedOver, select
 from condchain_tasks.report.settings import Settings
 
@@ -37,7 +38,7 @@ class Evaluation:
         expected: Samples that the task has; None if unknown.
         limited: Whether `--limit` or `--offset` was given.
         official: Whether its data is known to be the released one; None if the results do not say.
-        simulated: What stood in for the model or its judge; none if both were real.
+        simulated: What stood in for the model or its judge, a sentence each; none if both were real.
         health: What went wrong with its samples.
         columns: By name, one entry a sample; see `columns.COLUMNS`. Strings are categorical: codes.
         names: By name of a string column: what its codes mean.
@@ -65,6 +66,14 @@ class Evaluation:
     def is_partial(self) -> bool:
         """Whether it does not cover the whole task."""
         return self.limited or (self.expected is not None and self.n != self.expected)
+
+    @property
+    def data(self) -> str:
+        """What identifies its data: its hash, or the run itself where the results do not say.
+
+        Items of two evaluations are the same only if this is, too: an id alone is any data's.
+        """
+        return self.settings.data or f"{Path(self.path).parent}/{self.date.partition(JUDGED)[0]}"
 
     def strings(self, column: str) -> NDArray[np.object_]:
         """A categorical column's strings, one a sample."""
@@ -103,6 +112,7 @@ def read_runs(paths: Sequence[Path], run: str | None = None) -> Runs:
     selection = select(paths, run=run)
     evaluations = sorted(map(_evaluation, selection.chosen), key=lambda o: (o.benchmark, o.synthetic, o.task, o.label))
     problems = [*selection.problems, *(problem for one in evaluations for problem in _health(one))]
+    problems += [*_said_of_tasks(evaluations), *_unverified(evaluations)]
     return Runs(
         evaluations=tuple(evaluations),
         problems=tuple(sorted(problems, key=lambda problem: SEVERITIES.index(problem.severity))),
@@ -151,6 +161,28 @@ def _health(one: Evaluation) -> Iterator[Problem]:
         yield Problem("warning" if one.health.grave else "note", where, text)
 
 
+def _said_of_tasks(evaluations: Sequence[Evaluation]) -> Iterator[Problem]:
+    """What flags say besides `_health`: each sentence once for all tasks of a run that it is true of."""
+    tasks: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for listed in _comparable(evaluations):
+        differing = _differences(listed)
+        for one in listed:
+            for sentence in (*one.simulated, *_readings_apart(one), *differing[one.label]):
+                tasks[one.label, sentence].append(one.task)
+    for (label, sentence), of in tasks.items():
+        more = f" and {len(of) - _MAX_TASKS} more tasks" if len(of) > _MAX_TASKS else ""
+        yield Problem("warning", f"{label}, {', '.join(of[:_MAX_TASKS])}{more}", sentence)
+
+
+def _unverified(evaluations: Iterable[Evaluation]) -> Iterator[Problem]:
+    tasks = sorted({one.task for one in evaluations if one.official is False and not one.synthetic})
+    if tasks:
+        where = ", ".join(tasks[:_MAX_TASKS]) + (
+            f" and {len(tasks) - _MAX_TASKS} more" if len(tasks) > _MAX_TASKS else ""
+        )
+        yield Problem("note", where, "Data not verified: its hash is not known to be that of the released files.")
+
+
 def _bounded(one: Bound) -> str:
     figure = f"{one.figure[0].upper()}{one.figure[1:]}" if one.figure.islower() or " " in one.figure else one.figure
     if math.isnan(one.worst):
@@ -165,21 +197,15 @@ def _of(one: Evaluation) -> str:
     return f"{one.n:,} of {'?' if one.expected is None else f'{one.expected:,}'}"
 
 
-SIZES = {
-    "condchain_natural": 796,
-    "condchain_chart": 400,
-    "condchain_gui": 754,
-    "condchain_gui_chrono": 754,
-    "ccrv": 4_000,
-    "vrex_planning": 702,
-    "vrex_following": 702,
-    "vrex_direct": 702,
-}
-"""Samples of the benchmarks that the published figures are of (their papers' sections on statistics)."""
+APART = 10.0
+"""Points between two readings of the same replies from which on the replies must be looked at."""
 
+_MAX_TASKS = 4
 _MAX_SHOWN = 300
 _COMPARED = {
     "prompts": "prompts",
+    "requests": "requests as they are sent",
+    "server": "server",
     "data": "data",
     "judge": "judge",
     "judge_prompts": "judge's prompts",
@@ -211,37 +237,58 @@ def flags(evaluations: Iterable[Evaluation]) -> dict[str, tuple[str, ...]]:
         there is no majority, and one if it is partial. Every label is there.
     """
     found: defaultdict[str, dict[str, None]] = defaultdict(dict)  # a set that keeps its order
-    by_task: defaultdict[str, list[Evaluation]] = defaultdict(list)
-    for one in evaluations:
-        by_task[one.task].append(one)
-    for listed in by_task.values():
-        told = [_described(one.settings) for one in listed if one.settings.is_known]
-        usual = {name: _majority(one.get(name, "") for one in told) for name in {name for one in told for name in one}}
+    for listed in _comparable(evaluations):
+        differing = _differences(listed)
         for one in listed:
-            found[one.label].update(dict.fromkeys(_flags(one, usual)))
+            found[one.label].update(dict.fromkeys((*_own_flags(one), *differing[one.label])))
     return {label: tuple(sentences) for label, sentences in found.items()}
 
 
-def _flags(one: Evaluation, usual: dict[str, str | None]) -> Iterator[str]:
+def _comparable(evaluations: Iterable[Evaluation]) -> Iterable[list[Evaluation]]:
+    """Evaluations whose settings should be the same: of one task, on data of one kind."""
+    found: defaultdict[tuple[str, bool], list[Evaluation]] = defaultdict(list)
+    for one in evaluations:
+        found[one.task, one.synthetic].append(one)
+    return found.values()
+
+
+def _own_flags(one: Evaluation) -> Iterator[str]:
+    yield from one.simulated
     if one.is_partial:
         yield f"{one.task} is partial: {_of(one)} samples."
     if one.health.grave:
         yield f"{one.task} has {', '.join(one.health.grave)} among {one.n:,} samples."
+    yield from _readings_apart(one)
     if not one.settings.is_known:
         yield f"The settings of {one.task} are unknown: the run's results are missing."
-        return
-    if one.task in SIZES and one.expected not in (None, SIZES[one.task]):
-        yield f"{one.task} is on other data: {one.expected:,} samples, where the benchmark has {SIZES[one.task]:,}."
-    own = _described(one.settings)
-    for name in sorted(usual):
-        if (value := own.get(name, "")) != usual[name]:
-            most = usual[name]
-            others = "others differ" if most is None else f"most have {most[:_MAX_SHOWN] or 'none'}"
-            yield f"Its {name[:_MAX_SHOWN]}: {value[:_MAX_SHOWN] or 'none'}; {others}."
+
+
+def _readings_apart(one: Evaluation) -> Iterator[str]:
+    for reading in one.health.readings:
+        if abs(apart := reading.other_value - reading.value) >= APART:
+            yield (
+                f"{one.task}: {reading.figure} is {reading.value:.1f} by the official reading and "
+                f"{reading.other_value:.1f} by the {reading.other} one, {abs(apart):.1f} points apart: look at replies."
+            )
+
+
+def _differences(listed: Sequence[Evaluation]) -> dict[str, list[str]]:
+    """By label, how the settings of one differ from those of most others, or of all where there is no majority."""
+    told = {one.label: _described(one.settings) for one in listed if one.settings.is_known}
+    names = sorted({name for one in told.values() for name in one})
+    usual = {name: _majority(one.get(name, "") for one in told.values()) for name in names}
+    found: dict[str, list[str]] = {one.label: [] for one in listed}
+    for label, own in told.items():
+        for name, most in usual.items():
+            if (value := own.get(name, "")) != most:
+                others = "others differ" if most is None else f"most have {most[:_MAX_SHOWN] or 'none'}"
+                found[label].append(f"Its {name[:_MAX_SHOWN]}: {value[:_MAX_SHOWN] or 'none'}; {others}.")
+    return found
 
 
 def _described(settings: Settings) -> dict[str, str]:
     compared = {text: getattr(settings, name) for name, text in _COMPARED.items()}
+    compared |= {f"judge's {name}": value for name, value in plain(settings.judge_settings).items()}
     generation = {f"generation setting {name}": value for name, value in plain(settings.generation).items()}
     return {name: value for name, value in (compared | generation).items() if value}
 

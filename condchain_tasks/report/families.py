@@ -15,12 +15,15 @@ from condchain_tasks.report.estimates import Difference, partial_labels
 from condchain_tasks.report.evaluations import Evaluation
 from condchain_tasks.report.intervals import LEVEL, adjust
 from condchain_tasks.report.model import Cell, Table, Value
+from condchain_tasks.report.settings import dataset_of
 
 MAX_LABELS = 6
 """Of more runs than these, only those of one model are compared: the number of pairs grows with the square."""
 
 MAX_PAIRS = 100
 """Of runs that are compared, in one table."""
+
+_MAX_LISTED = 5
 
 
 @dataclass(frozen=True)
@@ -32,12 +35,14 @@ class Member:
         family: The run's label without its seeds.
         is_partial: Whether it does not cover all of some task.
         is_chosen: Whether it was named to be compared.
+        data: By its name, what identifies the data that it ran on; see `settings.dataset_of`.
     """
 
     model: str
     family: str
     is_partial: bool
     is_chosen: bool
+    data: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -65,9 +70,16 @@ def members(evaluations: Iterable[Evaluation], compared: Collection[str] = ()) -
         compared: Labels, families or models that were named to be compared.
     """
     partial = partial_labels(evaluations)
+    data: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for one in evaluations:
+        data[one.label][dataset_of(one.task)] = one.data
     return {
         one.label: Member(
-            one.model, one.family, one.label in partial, not {one.label, one.family, one.model}.isdisjoint(compared)
+            model=one.model,
+            family=one.family,
+            is_partial=one.label in partial,
+            is_chosen=not {one.label, one.family, one.model}.isdisjoint(compared),
+            data=data[one.label],
         )
         for one in evaluations
     }
@@ -94,6 +106,24 @@ def _pairs(runs: Mapping[str, Member]) -> list[tuple[str, str]]:
     return [(a, b) for a, b in every if runs[a].model == runs[b].model]
 
 
+def not_compared(comparisons: Iterable[Comparison], paired: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """A sentence on pairs of runs that share nothing; none if all of them do.
+
+    Args:
+        comparisons: What there is.
+        paired: The pairs that were to be compared.
+    """
+    found = {(one.a, one.b) for one in comparisons}
+    apart = [f"{a} and {b}" for a, b in paired if (a, b) not in found]
+    if not apart:
+        return ()
+    more = f"; and {len(apart) - _MAX_LISTED} more pairs" if len(apart) > _MAX_LISTED else ""
+    return (
+        f"Not compared, since no figure of theirs is over items in common: {'; '.join(apart[:_MAX_LISTED])}{more}. An "
+        "item is its id and its data: the same id in other data is another item.",
+    )
+
+
 def differences(identity: str, title: str, comparisons: Sequence[Comparison], runs: Mapping[str, Member]) -> Table:
     """Differences of runs, with p values that are corrected for their number.
 
@@ -110,6 +140,7 @@ def differences(identity: str, title: str, comparisons: Sequence[Comparison], ru
         (
             f"{one.a} - {one.b}",
             one.figure,
+            one.difference.value.n,
             one.difference.value,
             _probability(one.difference.p),
             _probability(None if one.difference.p is None else next(adjusted)),
@@ -119,11 +150,11 @@ def differences(identity: str, title: str, comparisons: Sequence[Comparison], ru
     return Table(
         id=identity,
         title=title,
-        columns=("runs", "figure", "difference", "p", "p, corrected"),
+        columns=("runs", "figure", "items in common", "difference", "p", "p, corrected"),
         rows=tuple(rows),
         notes=(
-            "Each difference is on the items that both runs answered, with a paired test; p values are corrected by "
-            "Holm's method for all rows of this table.",
+            "Each difference is on the items that both runs answered, by id and data, with a paired test; p values are "
+            "corrected by Holm's method for all rows of this table.",
             f"Of more than {MAX_LABELS} runs, only those of one model are compared; --compare chooses others.",
             *((f"{left_out:,} pairs of runs are left out; --compare chooses which are shown.",) * (left_out > 0)),
         ),
@@ -144,15 +175,17 @@ def spread(identity: str, title: str, figures: Mapping[str, Mapping[str, Value]]
     """
     whole = {label: of for label, of in figures.items() if not runs[label].is_partial}
     seeds: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
-    settings: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
-    families: defaultdict[str, set[str]] = defaultdict(set)
+    settings: defaultdict[tuple[str, frozenset[str], str], list[float]] = defaultdict(list)
+    families: defaultdict[tuple[str, frozenset[str]], set[str]] = defaultdict(set)
+    ambiguous = _ambiguous_data(runs[label] for label in whole)
     for label, of_run in whole.items():
         model, family = runs[label].model, runs[label].family
-        families[model].add(family)
+        data = frozenset(digest for name, digest in runs[label].data.items() if (model, name) in ambiguous)
+        families[model, data].add(family)
         for name, figure in of_run.items():
             if figure.value is not None:
                 seeds[family, name].append(figure.value)
-                settings[model, name].append(figure.value)
+                settings[model, data, name].append(figure.value)
     rows: list[tuple[Cell, ...]] = [
         (family, name, "seed", len(values), *_of_seeds(values), Value(min(values)), Value(max(values)))
         for (family, name), values in seeds.items()
@@ -160,8 +193,8 @@ def spread(identity: str, title: str, figures: Mapping[str, Mapping[str, Value]]
     ]
     rows += [
         (model, name, "settings", len(values), *_of_settings(values), Value(min(values)), Value(max(values)))
-        for (model, name), values in settings.items()
-        if len(families[model]) > 1 and len(values) > 1
+        for (model, data, name), values in settings.items()
+        if len(families[model, data]) > 1 and len(values) > 1
     ]
     return Table(
         id=identity,
@@ -170,9 +203,19 @@ def spread(identity: str, title: str, figures: Mapping[str, Mapping[str, Value]]
         rows=tuple(rows),
         notes=(
             "Intervals are over seeds, for the mean and the standard deviation of a normal distribution; they say how "
-            "far another seed may lead on the same items, and nothing of other items. Partial runs are left out.",
+            "far another seed may lead on the same items, and nothing of other items. Partial runs are left out, and "
+            "runs on other data are not put together.",
         ),
     )
+
+
+def _ambiguous_data(runs: Iterable[Member]) -> set[tuple[str, str]]:
+    """Models and names of data, where a model ran on several data of that name."""
+    found: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    for run in runs:
+        for name, digest in run.data.items():
+            found[run.model, name].add(digest)
+    return {names for names, digests in found.items() if len(digests) > 1}
 
 
 def _of_seeds(values: Sequence[float]) -> tuple[Value, Value]:

@@ -434,4 +434,4 @@ def _random_exchanges(clusters: int) -> Iterator[Floats]:
 
 def rounding(sums: ClusterSums) -> float:
     """What may be rounding in a figure: figures that are the same need not be so to the last bit."""
-    return 1e-9 * max(1.0, float(np.abs(sums.sums).max()))
+    return 1e-9 * max(1.0, float(np.abs(sums.sums).max(initial=0.0)))

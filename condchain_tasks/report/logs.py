@@ -36,7 +36,7 @@ class Log:
         data: Hashes by name of the data, of all these tasks.
         requests: Hashes of what is sent, by task, of all these tasks.
         is_official: Whether the task's data is known to be the released one; None if the results do not say.
-        simulated: What stood in for the model or its judge; none if both were real.
+        simulated: What stood in for the model or its judge, a sentence each; none if both were real.
     """
 
     file: SampleFile

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from condchain_tasks.data.errors import DataError
+from condchain_tasks.progress import track
 from condchain_tasks.report import runs
 from condchain_tasks.report.columns import Columns
 from condchain_tasks.report.labels import Label, Named, make_labels, short_names
@@ -137,7 +138,7 @@ def select(paths: Sequence[Path], *, benchmark: str | None = None, run: str | No
     wanted = [group if group and benchmark in (None, group[0].benchmark) else [] for group in wanted]
     read = [group for group in wanted if group]
     spread = in_processes if sum(log.size for group in read for log in group) > _MUCH_BYTES else map
-    choices = list(spread(choose, read))
+    choices = list(track(spread(choose, read), "Reading runs", len(read)))
     unread = [group[0] for group, meant in zip(every, wanted, strict=True) if not meant]
     short = short_names(log.model for log in found.logs)
     chosen = _named([choice.chosen for choice in choices if choice.chosen], unread, short)

@@ -205,14 +205,18 @@ class Results:
         return self._task(task).metadata.data
 
     def simulated(self, task: str) -> tuple[str, ...]:
-        """What stood in for a model or a judge in the run of a task: names; none if both were real.
+        """What stood in for a model or a judge in the run of a task, a sentence each; none if both were real.
 
         Raises:
             DataError: They are not what this package's tasks write.
         """
-        metadata = self._task(task).metadata
-        found = [self._value.config.model] * (metadata.simulated or self._value.config.model == _SIMULATED)
-        return (*found, *([metadata.judge.model] if metadata.judge and metadata.judge.simulated else ()))
+        metadata, backend = self._task(task).metadata, self._value.config.model[:_MAX_NAME]
+        found = []
+        if metadata.simulated or backend == _SIMULATED:
+            found.append(f"The model {backend} is simulated: its figures are no results.")
+        if metadata.judge and metadata.judge.simulated:
+            found.append(f"The judge {metadata.judge.model[:_MAX_NAME]} is simulated: its verdicts are no results.")
+        return tuple(found)
 
     def scope(self, task: str) -> Scope:
         """The benchmark of a task, and whether its data is synthetic: the embedded twin's, or drawn by a user.

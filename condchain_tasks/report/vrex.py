@@ -64,7 +64,7 @@ class _Samples:
     """Scored samples of one task, one entry each.
 
     Attributes:
-        id: The chain's; with a teacher-forced history several samples have it.
+        id: The data's and the chain's; with a teacher-forced history several samples have it.
         category: One of `CATEGORIES`.
         step: The one step that was asked, from 1; 0 if the whole chain was.
         wrong_steps: Wrong steps before the final question; -1 if none were asked.
@@ -208,7 +208,7 @@ def _samples(one: Evaluation, flags: tuple[str, ...]) -> _Samples:
     starts = columns["step_start"]
     chain = np.repeat(np.arange(one.n), np.diff(starts))
     return _Samples(
-        id=one.strings("id").astype(str),
+        id=np.char.add(f"{one.data} ", one.strings("id").astype(str)),
         category=one.strings("category").astype(str),
         step=columns["step"],
         wrong_steps=columns["wrong_steps"],
@@ -229,7 +229,8 @@ def _samples(one: Evaluation, flags: tuple[str, ...]) -> _Samples:
 def _section(runs: Sequence[_Run], members: Mapping[str, families.Member], synthetic: bool) -> Section:
     prefix, official = ("vrex-mini", False) if synthetic else ("vrex", True)
     shown = {run.label: members[run.label] for run in runs}  # in the order of the leaderboard
-    compared = _comparisons({run.label: run for run in runs}, families.pairs(shown))
+    paired = families.pairs(shown)
+    compared = _comparisons({run.label: run for run in runs}, paired)
     drawn = [
         _leaderboard(prefix, runs, official),
         _abilities(prefix, runs, official),
@@ -249,9 +250,8 @@ def _section(runs: Sequence[_Run], members: Mapping[str, families.Member], synth
             (),
         ),
     ]
-    return estimates.section(
-        prefix, "V-REX, synthetic data" if synthetic else "V-REX", (_SYNTHETIC,) * synthetic + _NOTES, drawn
-    )
+    notes = (_SYNTHETIC,) * synthetic + _NOTES + families.not_compared(compared, paired)
+    return estimates.section(prefix, "V-REX, synthetic data" if synthetic else "V-REX", notes, drawn)
 
 
 # --- abilities and accuracies
@@ -402,6 +402,8 @@ def _gains(prefix: str, runs: Sequence[_Run], official: bool) -> Drawn:
 def _gain(samples: _Samples, direct: _Samples) -> tuple[Value, Value]:
     """The relative gain, per cent, and the difference, points, of the averages over the samples of both."""
     after, alone, both = _paired(samples, direct, "score")
+    if not len(both.id):
+        return Value(None, n=0), Value(None, n=0)
     columns: dict[Key, NDArray[np.float64]] = {}
     for which, values in (("after", after), ("alone", alone)):
         for name in np.unique(both.category):
@@ -616,6 +618,8 @@ def _paired(a: _Samples, b: _Samples, field: str) -> tuple[NDArray[np.float64], 
 
 
 def _difference(a: NDArray[np.float64], b: NDArray[np.float64], both: _Both) -> estimates.Difference:
+    if not len(both.id):
+        return estimates.Difference(Value(None, n=0), None)
     return estimates.difference(intervals.compare_macro_means(a, b, both.category, both.id), both.flags)
 
 
