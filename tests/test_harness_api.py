@@ -156,3 +156,28 @@ def test_replies_of_every_kind_never_stop_a_run(dataset: Path) -> None:
         model_args = arguments(server.url, "openai", max_retries=1, num_concurrent=1)
         found = figures(evaluate("condchain_chart", model="openai", model_args=model_args), "condchain_chart")
     assert found["failed"] == pytest.approx(100 * 2 / 6)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("encoding", ["PNG", "JPEG"])
+def test_a_turned_photograph_is_sent_upright_and_without_its_tag(
+    dataset: Path, monkeypatch: pytest.MonkeyPatch, warnings: list[str], backend: str, encoding: str
+) -> None:
+    """Its file has the left half red and says that it is to be turned clockwise: the top half is red then."""
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    picture = Image.new("RGB", (64, 32), (0, 0, 255))
+    picture.paste((255, 0, 0), (0, 0, 32, 32))
+    picture.save(dataset / "images/natural/natural0.jpg", exif=exif, quality=95)
+    monkeypatch.setenv("LMMS_IMAGE_ENCODE_FORMAT", encoding)
+    with chat_server(lambda _: Reply()) as server:
+        evaluate("condchain_natural", model=backend, model_args=arguments(server.url, backend), limit=2)
+        for number in range(2):
+            data, _ = server.parts(number)
+            with Image.open(io.BytesIO(data)) as sent:
+                assert (sent.format, sent.size, dict(sent.getexif())) == (encoding, (32, 64), {})
+                assert sent.convert("RGB").getpixel((16, 8))[0] > 240
+                assert sent.convert("RGB").getpixel((16, 56))[2] > 240
+    assert any(
+        "1 pictures with an EXIF orientation" in warning or "EXIF orientation" in warning for warning in warnings
+    )

@@ -57,3 +57,20 @@ def test_reasoning_over_paragraphs_reaches_the_scorer(
     sample = results["samples"]["condchain_chart"][0]
     assert sample["filtered_resps"] == [REASONING]
     assert (sample["path_f1"]["pred"], sample["path_f1"]["score"]) == ("B2", 100)
+
+
+@pytest.mark.parametrize(
+    "token", ["<|image_pad|>", "<|vision_start|><|image_pad|><|vision_end|>", "<|im_end|>", "<image>"]
+)
+@pytest.mark.parametrize("model", ["qwen2_5_vl", "condchain_sim"])
+def test_a_models_own_token_in_the_data_is_warned_of_and_ends_no_run(
+    dataset: Path, model_args: str, warnings: list[str], model: str, token: str
+) -> None:
+    records = dataset / "data" / "chart.jsonl"
+    records.write_text(records.read_text().replace("Chain 0.", f"Chain 0. {token} Go."))
+    if model == "qwen2_5_vl":
+        results = run("condchain_chart", model_args, limit=2)
+    else:
+        results = evaluate("condchain_chart", model=model, model_args="policy=oracle", limit=2)
+    assert figures(results, "condchain_chart")["failed"] == 0
+    assert any("texts with a special token of some model" in warning for warning in warnings)

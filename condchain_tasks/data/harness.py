@@ -63,6 +63,12 @@ def __getattr__(name: str) -> dict[str, Any]:
             source.root,
         )
     if source.kind != "mini" and is_first_rank():
+        if data.synthetic:
+            logger.warning(
+                "{}: the data in {} was drawn by condchain synth: its figures are not the benchmark's.",
+                name,
+                source.root,
+            )
         for refusal in data.largest.refusals():
             logger.warning("{}: {}.", name, refusal)
     return {"data_files": {"test": str(data.rows)}}

@@ -12,8 +12,8 @@ SENT_BROKEN = "texts with a special token of some model, which is sent with a bl
 """What is said of such a text."""
 
 _SPECIAL = re.compile(
-    r"<\|[\w./ -]{1,60}\|>"  # Qwen, Llama, Phi, GLM, InternVL and others
-    r"|<｜[\w▁./ -]{1,60}｜>"  # DeepSeek
+    r"<\|[\w./-]{1,60}\|>"  # Qwen, Llama, Phi, GLM, InternVL and others
+    r"|<｜[\w▁./-]{1,60}｜>"  # DeepSeek
     r"|</?(?:s|bos|eos|pad|unk|mask|image|img|video|audio|vision|box|ref|quad|patch)>"
     r"|<(?:IMG_CONTEXT|ImageHere|image_placeholder|image_soft_token|(?:start|end)_of_(?:image|turn))>"
     r"|\[/?(?:INST|IMG|IMG_BREAK|IMG_END|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\]"
