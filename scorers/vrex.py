@@ -92,11 +92,12 @@ def parse_choice_extended(text: str | None, options: Sequence[str]) -> Choice:
 def parse_choice_lenient(text: str | None, options: Sequence[str]) -> Choice:
     """Reads a choice as a person would.
 
-    "stated": the first or the last line is nothing but a letter, however it is wrapped; the first line starts with one
-    ("(B) because ..."); the text says so ("Answer: B", "the best option is (B)", "I choose B", "so B is correct"); or
-    the reply, its first or its last line is one option's own text. "mentioned": nothing is stated, and only one option
-    is named at all ("option B", `(B)`, `B.` at the start of a line). What names or states two different options is
-    "contradictory", and so is a letter that no option has.
+    "stated": the first or the last line is nothing but a letter, however it is wrapped, or a letter and a text behind a
+    comma or a dash ("B, red"); the first line starts with one ("(B) because ..."); the text says so ("Answer: B", "the
+    best option is (B)", "I choose B", "so B is correct", "答案：B"), boxes a letter, or ends with it ("Therefore, B.");
+    or the reply, its first or its last line is one option's own text. "mentioned": nothing is stated, and only one
+    option is named at all ("option B", `(B)`, `B.` at the start of a line). What names or states two different options
+    is "contradictory", and so is a letter that no option has.
 
     Args:
         text: The reply, of any length; of a long one the first and the last 2,000 characters are looked at.
@@ -220,8 +221,13 @@ def _numbered(number: int, rule: str) -> Choice:
 
 # --- the lenient reading
 
+# What is boxed is the answer: a letter, or a letter with a text behind it and no second letter in that.
+_BOXED = re.compile(
+    r"\\boxed\s*\{\s*(?:\\[a-z]+\s*\{\s*)?(?:\(?([A-Ha-h])\)?\s*"
+    r"|\(?([A-H])\)?(?:[.:,)]|\s+[–—-]\s)(?![^{}\n]*(?<![\w'’])[A-H](?![\w'’]))([^{}\n]{1,200}))\}{1,2}"
+)
 _WRAPPED = re.compile(
-    r"\\boxed\{\s*(?:\\text\{)?\(?([A-Ha-h])\)?\}{1,2}"
+    r"\$?\\(?:text|math)[a-z]{0,6}\{\s*\(?([A-H])\)?\s*\}\$?"
     r"|\*\*\s*[(\[]?([A-Ha-h])[)\]]?[.:]?\s*\*\*"
     r"|\[([A-Ha-h])\]"
     r"|\(\s*([A-Ha-h])\s*\)"
@@ -230,8 +236,14 @@ _MARKDOWN = str.maketrans("", "", "*`")
 _OUTER = string.punctuation + string.whitespace + _QUOTES + "。、"
 
 # A bare capital letter is a letter of an option, but "A" and lower-case letters may be words: what follows tells.
-_LETTER = r"(?:\(([A-Ha-h])\)|([B-H])(?![\w'’])|([Aa]|[b-h])(?=\s*(?:[^\w\s'’-]|\n|\Z)| (?:because|since|as|is)\b))"
-_NO_OTHER = r"(?!\s*(?:,|/|&|or\b|and\b)\s*(?:\([A-Ha-h]\)|[A-H](?![\w'’])))"
+_LETTER = (
+    r"(?:\(([A-Ha-h])\)|\$([A-H])\$|([B-H])(?![\w'’])"
+    r"|([Aa]|[b-h])(?=\s*(?:[^\w\s'’-]|\n|\Z)| (?:because|since|as|is)\b))"
+)
+_NO_OTHER = (
+    r"(?!\s*(?:[,/&、]|(?:or|and|ou|et|oder|und|o|y)\b|和|或|及|と|や|또는)\s*"
+    r"(?:\([A-Ha-h]\)|\$?[A-H](?![A-Za-z0-9_'’])))"
+)
 
 _BARE = re.compile(r"(?:(?:option|choice|answer)\W{1,5})?([a-h])", re.IGNORECASE)
 _LEAD = re.compile(
@@ -240,11 +252,25 @@ _LEAD = re.compile(
     + _NO_OTHER
 )
 _SAYS = re.compile(
-    r"(?i:\banswer(?:\s+is)?\s*[:=]"
+    r"(?:(?i:\banswer(?:\s+is)?\s*[:=–—-]"
     r"|\b(?:answer|choice|option|question|letter)\s+(?:is|would\s+be|should\s+be|must\s+be)\b\s*:?"
-    r"|\bI(?:\s+would|\s+will|['’]d|['’]ll)?\s+(?:choose|pick|select|go\s+with)\b)"
-    r"\s*(?i:(?:the\s+)?(?:option|choice|letter|answer)\s+)?" + _LETTER + _NO_OTHER
+    r"|\b(?:final|correct|right|best)\s+answer\b|<answer>"
+    r"|\bI(?:\s+would|\s+will|['’]d|['’]ll)?\s+(?:choose|pick|select|go\s+with)\b"
+    r"|\bréponse(?:\s+(?:correcte|finale))?(?:\s+est\b|\s*:)|\bAntwort(?:\s+(?:ist|lautet)\b|\s*:)"
+    r"|\brespuesta(?:\s+(?:correcta|final))?(?:\s+es\b|\s*:)|\brisposta(?:\s+corretta)?(?:\s+è|\s*:)"
+    r"|\bresposta(?:\s+correta)?(?:\s+é|\s*:))"
+    r"\s*(?i:(?:the\s+|la\s+|l['’]|die\s+)?(?:option|choice|letter|answer|opción|lettre)\s+)?"
+    + _LETTER
+    # No article stands before a letter here, and no space behind it.
+    + r"|(?:答案|正解|答え|정답|(?<!不)选择?|(?<!不)選擇?)(?:应该|應該)?(?:是|为|為|は|은|는)?\s*:?\s*(?:选项|選項)?"
+    r"\s*[(\[「]?([A-H])(?![A-Za-z0-9]))" + _NO_OTHER
 )
+_CONCLUDES = re.compile(
+    r"(?:(?i:\b(?:therefore|thus|hence|so|consequently|in\s+conclusion)\b)|因此|所以|따라서)[,:]?\s*"
+    r"(?i:(?:it|this)(?:['’]s|\s+is|\s+must\s+be)\s+)?(?i:option\s+|choice\s+)?(?:\(([A-Ha-h])\)|([A-H]))[.!。]*\Z"
+)
+_LISTED = re.compile(r"\W{0,5}(?:\(([A-Ha-h])\)|([A-H]))(?:\s*[,:]\s*|\s+[-–—]\s+)(?=[^\W\d_]|\d+\W*\Z)(.+)")
+_OTHER_LETTER = re.compile(r"(?<![\w'’])[A-H](?![\w'’])")
 _IS_RIGHT = re.compile(
     r"(?:\(([A-Ha-h])\)|(?<![\w'’])([A-H]))(?=\s+is\s+(?:the\s+)?(?:answer|right|correct|best|most\s+helpful)\b)"
 )
@@ -264,7 +290,10 @@ _INTRODUCTION = re.compile(
 def _plain(text: str) -> str:
     """Both ends of a reply in plain characters, lines that are not blank, single spaces; a wrapped letter is (X)."""
     ends = text if len(text) <= 2 * _NEAR else f"{text[:_NEAR]} … {text[-_NEAR:]}"
-    wrapped = _WRAPPED.sub(lambda match: f"({match[match.lastindex or 0]})", unicodedata.normalize("NFKC", ends))
+    boxed = _BOXED.sub(
+        lambda box: f" Answer: ({box[1] or box[2]}) {box[3] or ''} ", unicodedata.normalize("NFKC", ends)
+    )
+    wrapped = _WRAPPED.sub(lambda match: f"({match[match.lastindex or 0]})", boxed)
     lines = (" ".join(line.split()) for line in wrapped.translate(_MARKDOWN).splitlines())
     return "\n".join(line for line in lines if line)
 
@@ -279,11 +308,20 @@ def _stated(plain: str, mentioned: Sequence[str], options: Sequence[str]) -> set
     first, last = lines[0], lines[-1]
     own = [plain, first, last]
     stated = {bare[1].lower() for line in (first, last) if (bare := _BARE.fullmatch(line.strip(_OUTER)))}
-    stated.update(_letters(_SAYS, plain), _letters(_IS_RIGHT, plain))
+    concluded = _letters(_CONCLUDES, plain)
+    stated.update(_letters(_SAYS, plain), _letters(_IS_RIGHT, plain), concluded)
     repeats_all = "".join(mentioned) == string.ascii_lowercase[: len(options)]
-    if not repeats_all and (lead := _LEAD.match(first)):
+    # What is concluded in the end goes before the option that a discussion starts with.
+    if not repeats_all and not concluded and (lead := _LEAD.match(first)):
         stated.add(lead[lead.lastindex or 0].lower())
         own.append(first[lead.end() :])
+    listed = {line: match for line in lines if (match := _LISTED.fullmatch(line))}
+    # Several of them are a list of the options.
+    if not concluded and len({match[1] or match[2] for match in listed.values()}) == 1:
+        for match in (listed[line] for line in {first, last} & listed.keys()):
+            if not _OTHER_LETTER.search(match[3]):
+                stated.add((match[1] or match[2]).lower())
+                own.append(match[3])
     return stated.union(_own_texts(own, options))
 
 

@@ -371,6 +371,40 @@ def test_close_has_a_threshold_and_a_bound() -> None:
         "So the answer is a blue cat.",
         "It meows.\n\nA blue cat",
         "Answer: B\n\nTherefore the answer is (B).",
+        "答案：B",
+        "答案是B。",
+        "正确答案：B选项",
+        "所以选B。",
+        "答えはBです。",
+        "정답: B",
+        "정답은 B입니다.",
+        "La réponse est B",
+        "La réponse correcte est l'option B.",
+        "Die richtige Antwort ist B.",
+        "La respuesta es B.",
+        "Final Answer B",
+        "**Final Answer**\nB",
+        "<answer>B</answer>",
+        "<answer>\nB\n</answer>",
+        "It meows. <answer>(B)</answer>",
+        "Answer - B",
+        "B，a blue cat",
+        "B, a blue cat",
+        "B - a blue cat",
+        "(B) – blue",
+        "B：a blue cat",
+        "It meows.\nB, a blue cat",
+        "The answer is $B$.",
+        "\\boxed{B. a blue cat}",
+        "\\boxed{\\textbf{B}}",
+        "\\boxed {B}",
+        "$\\boxed{\\text{(B) a blue cat}}$",
+        "We see \\boxed{B} since (A) is wrong",
+        "Option A shows a dog. (C) is a number. Therefore, B.",
+        "(A) shows a dog.\n(C) is a number.\n\nTherefore, (B).",
+        "A. The dog is red: wrong.\nC. No.\nThus B.",
+        "A, C and D are all wrong, so B.",
+        "因此，B。",
     ],
 )
 def test_lenient_reads_what_a_person_reads(text: str) -> None:
@@ -394,6 +428,25 @@ def test_lenient_reads_what_a_person_reads(text: str) -> None:
         "car(s)",
         "f(a) rises",
         "it is a blue",
+        "A dog, red, runs.",
+        "A, B and C are all wrong",
+        "A, B, C: all wrong",
+        "A - B = 3",
+        "A - 3 is left",
+        "B-movie",
+        "A.I. is shown",
+        "Let $B$ be a set, and $a$ a number.",
+        "Final Answer A dog",
+        "The answer is a - b",
+        "Therefore, A dog.",
+        "La réponse est a peu près juste",
+        "答案不是B",
+        "我不选B",
+        "\\boxed{a dog}",
+        "\\boxed{a-b}",
+        "\\boxed{A-1}",
+        "\\boxed{A, B}",
+        "A - red dog\nB - cat\nC - a three\nD - a seven\nHard to say.",
     ],
 )
 def test_lenient_takes_none_of_the_harmful_rules(text: str) -> None:
@@ -415,6 +468,15 @@ def test_lenient_takes_none_of_the_harmful_rules(text: str) -> None:
         "A. the red dog\nB. a blue cat\nC. 3\nD. 7",
         "Between option A and option C",
         "Not (A), perhaps (C)",
+        "答案：A、B",
+        "答案是A或B",
+        "The answer is $A$ or $B$.",
+        "La réponse est B ou C",
+        "The final answer B or C",
+        "B, the red dog",  # B's letter, A's text
+        "\\boxed{A} or \\boxed{B}",
+        "\\boxed{A. red, B. blue}",
+        "So B, or C.",
     ],
 )
 def test_lenient_reads_nothing_into_a_contradiction(text: str) -> None:
@@ -430,6 +492,7 @@ def test_lenient_says_how_it_was_found() -> None:
 def test_an_own_text_has_to_be_that_of_one_option() -> None:
     assert parse_choice_lenient("Wood", ["wood", "Wood "]).letter == ""
     assert parse_choice_lenient("7", OPTIONS).letter == "d"
+    assert parse_choice_lenient("D - 7", OPTIONS).letter == "d"
     assert parse_choice_lenient("-7", ["7", "-7"]).letter == "b"
     assert parse_choice_lenient(".", ["", "."]).letter == ""
 
