@@ -1,8 +1,7 @@
-"""A judge for the embedded CCRV-Bench that computes its verdicts from the scenes' facts, for chat_server."""
+"""A judge for drawn scenes that speaks the chat API, for chat_server: `judging.rules` behind the prompts of a model."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +11,8 @@ from chat_server import Reply
 
 from condchain_tasks.data.ccrv import read
 from condchain_tasks.data.sources import Source
+from condchain_tasks.judging.rules import content, premise
+from condchain_tasks.synth.causal_records import FACTS, load_facts
 
 _PART = re.compile(r"<<<BEGIN (\w+) ([0-9a-f]+)>>>\n(.*?)\n<<<END \1 \2>>>", re.DOTALL)
 _ITEM = ("constraint_id", "constrained_question", "adapted_answer", "question", "reference_answer")
@@ -24,7 +25,7 @@ def scene_judge(root: Path) -> Callable[[dict[str, Any]], Reply]:
     Args:
         root: The dataset's folder, with `facts/ccrv.json`.
     """
-    facts = json.loads((root / "facts" / "ccrv.json").read_text(encoding="utf-8"))["items"]
+    facts = load_facts((root / FACTS).read_bytes()).items
     rows = read(Source(root, "folder")).rows
     by_rubric = {tuple(getattr(row, name) for name in _RUBRIC): facts[f"{row.key}|base"] for row in rows}
     by_question = {
@@ -41,19 +42,7 @@ def scene_judge(root: Path) -> Callable[[dict[str, Any]], Reply]:
             item = by_question[tuple(parts[name] for name in _ITEM)]
         else:
             item = by_rubric[tuple(parts[name] for name in _RUBRIC)]
-        if "rubric_l1" not in parts:
-            accepts = any(_occurs(phrase, parts["reply"]) for phrase in item["accepts"])
-            denies = any(_occurs(phrase, parts["reply"]) for phrase in item["denies"])
-            return Reply(json.dumps({"reasoning": "computed", "csr": int(denies and not accepts)}))
-        layers = {f"r{layer}": int(_holds(item[f"l{layer}"], parts["reply"])) for layer in (1, 2, 3)}
-        return Reply(json.dumps({"reasoning": "computed", **layers}))
+        judge = content if "rubric_l1" in parts else premise
+        return Reply(judge(item, parts["reply"]).model_dump_json())
 
     return answer
-
-
-def _holds(groups: list[list[str]], reply: str) -> bool:
-    return all(any(_occurs(phrase, reply) for phrase in group) for group in groups)
-
-
-def _occurs(phrase: str, reply: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(phrase.lower())}(?!\w)", reply.lower()) is not None

@@ -86,7 +86,7 @@ def test_accuracy_and_the_log(judge: ChatServer) -> None:
     record = json.loads(json.dumps(records[0]))
     assert "images" not in record
     assert (record["x"], record["y"], record["setting"]) == ("X2", "Y3", "standard")
-    assert record["csr_reason"] == record["dcr_reasoning"] == "computed"
+    assert record["csr_reason"] == record["dcr_reasoning"] == "Computed from the scene's facts."
     assert all(record[f"rubric_l{layer}"] for layer in (1, 2, 3))
     metadata = results["configs"]["ccrv_x2_y3_mini"]["metadata"]
     assert [prompt["name"] for prompt in metadata["prompts"]] == ["ccrv_constrained_system", "ccrv_constrained"]
@@ -102,6 +102,46 @@ def test_a_second_run_asks_the_judge_nothing(judge: ChatServer) -> None:
     second = evaluate("ccrv_x1_y3_mini", model_args="policy=oracle")
     assert len(judge.requests) - asked <= 1  # the check
     assert first["results"] == second["results"]
+
+
+def test_a_judge_of_the_same_name_at_another_address_is_another_judge(
+    judge: ChatServer, logged: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = "ccrv_x1_base_mini"
+    first = evaluate(task)
+    with chat_server(scene_judge(load("ccrv_mini")[0].root)) as other:
+        monkeypatch.setenv(
+            "OPENAI_API_URL", other.url.replace("//", "//user:secret@") + "/chat/completions/?key=secret"
+        )
+        second = evaluate(task)
+        assert len(other.requests) == 2 * MINI_SCENES + 1
+        run = logged([task], judge=os.environ["CCRV_JUDGE"])
+        assert "No verdict is missing." in judge_run(run)
+        monkeypatch.setenv("OPENAI_API_URL", judge.url)
+        refused = CliRunner().invoke(app, ["judge", str(run)])
+    assert refused.exit_code == 2 and "at another address" in refused.output
+    servers = [results["configs"][task]["metadata"]["judge"]["server"] for results in (first, second)]
+    assert servers == [judge.url, other.url]
+    assert "secret" not in json.dumps(second["configs"], default=str)
+
+
+def test_without_a_judge_it_is_said_once_and_what_is_empty_is_not_printed(
+    judge: ChatServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CCRV_JUDGE", "none")
+    for _ in range(2):
+        evaluate(["ccrv_x1_mini", "ccrv_mini"])
+        out, err = capsys.readouterr()
+        assert err.count("Verdicts are missing") == 1
+        assert "CSR, constraint satisfaction" in out
+        assert "DCR" not in out.partition("Per cent.")[0]
+        header = next(line for line in out.splitlines() if "all Y" in line)
+        assert [name for name in ("base", "Y1", "Y2", "Y3", "Y4", "all Y") if name in header] == [
+            *("Y1", "Y2", "Y4"),
+            "all Y",
+        ]
+        assert "–" not in out
+    assert not judge.requests
 
 
 def test_failed_replies_are_not_judged(judge: ChatServer, warnings: list[str]) -> None:

@@ -366,8 +366,10 @@ def test_a_folder_that_cannot_be_used(tmp_path: Path) -> None:
 def test_folders_of_judges(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONDCHAIN_CACHE", str(tmp_path))
     names = ["gpt-5.1", "org/model:7b", "org_model_7b", "..", "../../etc", "m" * 500, "モデル"]
-    folders = [judge_folder(name) for name in names]
-    assert len(set(folders)) == len(names)
+    servers = ["https://api.openai.com/v1", "http://localhost:8000/v1", ""]
+    folders = [judge_folder(name, server) for name in names for server in servers]
+    assert len(set(folders)) == len(names) * len(servers)
+    assert folders == [judge_folder(name, server) for name in names for server in servers]
     assert all(folder.parent == tmp_path / "judge" and len(folder.name) < 100 for folder in folders)
     assert folders[0].name.startswith("gpt-5.1-")
 

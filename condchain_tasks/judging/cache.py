@@ -7,6 +7,7 @@ leaves at most half a line behind, which nobody takes for a verdict.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import secrets
@@ -40,17 +41,18 @@ class _SegmentLock(FileLock):
     """
 
 
-def judge_folder(model: str) -> Path:
-    """Where the verdicts of a judge are.
+def judge_folder(model: str, server: str) -> Path:
+    """Where the verdicts of a judge are: two servers may have different models of one name.
 
     Args:
         model: The judge's name, whatever characters are in it.
+        server: Its address, without secrets.
 
     Raises:
         DataError: The cache folder cannot be used.
     """
     safe = re.sub(r"[^A-Za-z0-9._-]+", "_", model).strip(".")[:60]
-    return cache_root() / "judge" / f"{safe}-{hashlib.sha256(model.encode()).hexdigest()[:8]}"
+    return cache_root() / "judge" / f"{safe}-{hashlib.sha256(json.dumps([model, server]).encode()).hexdigest()[:8]}"
 
 
 class VerdictCache:

@@ -20,13 +20,13 @@ from condchain_tasks.judging.endpoints import VARIABLES, server
 from condchain_tasks.judging.failures import describe, http_status, may_pass, retry_after
 from condchain_tasks.judging.providers import Answer as Said
 from condchain_tasks.judging.providers import Messages, Provider, quiet_providers
-from condchain_tasks.judging.settings import JUDGE, JudgeSettings
+from condchain_tasks.judging.settings import JUDGE, RULES, JudgeSettings
 from condchain_tasks.judging.verdicts import Answer, MalformedVerdict, Missing, Verdict, parse_verdict
 
 CHECK_PROMPT = 'Answer only with this JSON object: {"reasoning": "", "csr": 1}'
 """What `Judge.check` asks."""
 
-_WITHOUT = f"{JUDGE}=none runs without a judge"
+_WITHOUT = f"{JUDGE}=none runs without a judge, and {JUDGE}={RULES} judges drawn scenes by their facts"
 _PROBE_SECONDS = 30.0
 _CHECK_TOKENS = 64  # a judge that rambles is not waited for
 _CHECK_TOKENS_REASONING = 2_048  # some servers refuse to answer where a limit leaves no room for it

@@ -15,6 +15,12 @@ API_TYPE = "API_TYPE"
 DEFAULT_MODEL = "gpt-5.1"
 """The judge of the CCRV-Bench paper."""
 
+NONE = "none"
+"""In a judge's place: nobody judges."""
+
+RULES = "rules"
+"""In a judge's place: verdicts are computed from drawn scenes' facts; see `judging.rules`."""
+
 TEMPERATURE = 0.0
 """At which a judge is asked, if it takes a temperature."""
 
@@ -68,19 +74,25 @@ class JudgeSettings:
         return None if is_left_out else TEMPERATURE
 
 
+def judge_name() -> str:
+    """What `CCRV_JUDGE` says: a judge's name, `NONE` or `RULES`; `DEFAULT_MODEL` if it is not set."""
+    name = os.environ.get(JUDGE, "").strip() or DEFAULT_MODEL
+    return name.lower() if name.lower() in (NONE, RULES) else name
+
+
 def from_environment() -> JudgeSettings | None:
     """The judge that `CCRV_JUDGE`, `CCRV_JUDGE_CONCURRENCY` and `API_TYPE` name.
 
     The concurrency is that of the whole run: each of `WORLD_SIZE` ranks gets an equal share of it, at least 1.
 
     Returns:
-        The settings, or None for `CCRV_JUDGE=none`.
+        The settings, or None if nobody is to be asked: for `CCRV_JUDGE=none` and `CCRV_JUDGE=rules`.
 
     Raises:
         DataError: A variable has a value that it cannot have.
     """
-    model = os.environ.get(JUDGE, "").strip() or DEFAULT_MODEL
-    if model.lower() == "none":
+    model = judge_name()
+    if model in (NONE, RULES):
         return None
     api_type = os.environ.get(API_TYPE, "").strip().lower() or "openai"
     if api_type not in _PROVIDERS:

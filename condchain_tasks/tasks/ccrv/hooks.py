@@ -23,6 +23,7 @@ def __getattr__(name: str) -> dict[str, Any]:
 
 
 def _about(task: str) -> dict[str, Any]:
+    verdicts.check_data(task)
     return {"prompts": [_checked(prompt) for prompt in _prompts_of(task)], "judge": verdicts.describe_judge()}
 
 
@@ -68,8 +69,12 @@ process_results_paired = StagedScoring(verdicts.check_judge, verdicts.ask_all, _
 def missing_share(items: list[dict[str, Any]]) -> float | None:
     """Items without a verdict that they need, per cent, with a warning that cannot be overlooked."""
     missing = sum(item["score"] > 0 for item in items)
-    if missing:
-        tables.warn_of_missing(missing, len(items), judging=verdicts.judging())
+    if missing and verdicts.judging():
+        tables.warn_of_missing(missing, len(items))
+    if missing and not verdicts.judging() and verdicts.is_to_be_told():
+        tables.say_that_judging_is_off()
+    if verdicts.is_simulated() and verdicts.is_to_be_told():
+        tables.warn_of_simulation()
     return share(items)
 
 

@@ -90,6 +90,8 @@ def rejudge(run: Path, again: bool = False) -> list[Judged]:
     # Of each run and task the newest file: the run's own, or what an earlier judging came to its end with.
     newest = {(*file.run, file.task): file for file in files if not file.order[1] or file.results.is_file()}
     logs = [_read_log(read_log(file), judge, again) for file in newest.values()]
+    for task in {one.log.file.task for one in logs}:
+        verdicts.check_data(task)
     verdicts.check_judge(None)
     runs = by_run(one.log for one in logs)
     of_run = [[one for one in logs if one.log in run] for run in runs]

@@ -4,23 +4,37 @@ from __future__ import annotations
 
 import functools
 import os
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
+
+from condchain_tasks.data import ccrv_tasks
 from condchain_tasks.data.cache import cache_root
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.data.harness import RunNotPossible, is_first_rank
+from condchain_tasks.judging import rules
 from condchain_tasks.judging.batch import judge_all
 from condchain_tasks.judging.cache import VerdictCache, judge_folder
 from condchain_tasks.judging.ccrv import asks, prompt_fingerprints
+from condchain_tasks.judging.endpoints import server
 from condchain_tasks.judging.judge import Judge
-from condchain_tasks.judging.settings import JudgeSettings, from_environment
+from condchain_tasks.judging.settings import NONE, RULES, JudgeSettings, from_environment, judge_name
 from condchain_tasks.judging.verdicts import Answer, Missing
 
 # What decides where a judge is called, beside its settings.
-_ADDRESS = ("OPENAI_API_URL", "OPENAI_API_KEY", "AZURE_ENDPOINT", "AZURE_API_KEY", "LLM_JUDGE_URL")
+_ADDRESS = (
+    "OPENAI_API_URL",
+    "OPENAI_API_KEY",
+    "AZURE_ENDPOINT",
+    "AZURE_API_KEY",
+    "API_VERSION",
+    "LLM_JUDGE_URL",
+    "AWS_REGION",
+)
 
 
 @dataclass(frozen=True)
@@ -34,11 +48,20 @@ class Session:
 
 def judging() -> bool:
     """Whether there is a judge."""
-    return from_environment() is not None
+    return judge_name() != NONE
+
+
+def is_simulated() -> bool:
+    """Whether verdicts are computed from drawn scenes' facts."""
+    return judge_name() == RULES
 
 
 def describe_judge() -> dict[str, Any]:
-    """What identifies the judge in a result: its name, "none" if judging is off, and its prompts.
+    """What identifies the judge in a result.
+
+    Returns:
+        `model` (its name; "none" if judging is off, "rules" if verdicts are computed), `temperature` (None if none is
+        sent), `server` (its address, "" if there is none), `simulated`, and `prompts`.
 
     Raises:
         DataError: A setting is wrong.
@@ -46,8 +69,15 @@ def describe_judge() -> dict[str, Any]:
     """
     settings = from_environment()
     if settings is None:
-        return {"model": "none", "prompts": []}
-    return {"model": settings.model, "temperature": settings.temperature, "prompts": prompt_fingerprints()}
+        name = judge_name()
+        return {"model": name, "temperature": None, "server": "", "simulated": name == RULES, "prompts": []}
+    return {
+        "model": settings.model,
+        "temperature": settings.temperature,
+        "server": server(settings),
+        "simulated": False,
+        "prompts": prompt_fingerprints(),
+    }
 
 
 def is_same_judge(before: object, now: Mapping[str, Any]) -> bool:
@@ -62,6 +92,24 @@ def is_same_judge(before: object, now: Mapping[str, Any]) -> bool:
     return all(before.get(name, value) == value for name, value in now.items())
 
 
+def check_data(task: str) -> None:
+    """Makes sure that the judge can judge a task's data, which not every one can: rules need facts.
+
+    Raises:
+        DataError: It cannot.
+    """
+    if not is_simulated():
+        return
+    source, data = ccrv_tasks.load(task)
+    if not data.synthetic:
+        raise DataError(
+            f"CCRV_JUDGE=rules judges what `condchain synth ccrv` drew, by the facts of its scenes, and {source.root} "
+            "is not drawn: set CCRV_JUDGE to a judge's name, or to none."
+        )
+    columns = list(rules.TEXTS)
+    _RULES.learn(source.root, pq.read_table(data.rows, columns=columns).to_pylist())
+
+
 def check_judge(command_line: Any) -> None:
     """Asks the judge for a word before any request is sent; the first rank does, once a run.
 
@@ -70,6 +118,7 @@ def check_judge(command_line: Any) -> None:
     Raises:
         RunNotPossible: There is no such judge.
     """
+    _TOLD.clear()
     try:
         session = _session()
         if session is not None and is_first_rank() and not getattr(command_line, "launcher_args", None):
@@ -96,6 +145,8 @@ def ask_all(replies: list[tuple[dict[str, Any], str]]) -> None:
 
 def on(doc: dict[str, Any], reply: str) -> dict[str, Answer]:
     """The verdicts on one reply, by kind; none on a failed one. What was not asked before is asked now."""
+    if is_simulated():
+        return _RULES.judge(doc, reply.strip())
     session = _session()
     if session is None:
         return {ask.kind: _OFF for ask in asks(doc, reply.strip())}
@@ -104,11 +155,33 @@ def on(doc: dict[str, Any], reply: str) -> dict[str, Answer]:
     return session.had[_identity(doc, reply)]
 
 
+def kept(doc: dict[str, Any], reply: str) -> dict[str, Answer]:
+    """The verdicts on one reply that are there without a request, by kind; the others are missing."""
+    if is_simulated():
+        return _RULES.judge(doc, reply.strip())
+    session = _session()
+    found: dict[str, Answer] = {}
+    for ask in asks(doc, reply.strip()):
+        verdict = session.cache.get(ask.key, ask.kind) if session else None
+        found[ask.kind] = Answer(verdict or _NOT_KEPT, calls=0)
+    return found
+
+
+def is_to_be_told() -> bool:
+    """Whether nobody was told yet in this run that its verdicts are none, or simulated; then somebody is."""
+    is_new = not _TOLD.is_set()
+    _TOLD.set()
+    return is_new
+
+
 def _identity(doc: Mapping[str, Any], reply: str) -> tuple[str, ...]:
     return doc["image"], doc["key"], doc["y"], doc["setting"], reply.strip()
 
 
 _OFF = Answer(Missing("Judging is off (CCRV_JUDGE=none). `condchain judge` adds the verdicts later."), calls=0)
+_NOT_KEPT = Missing("No verdict is kept. `condchain judge` adds it.")
+_RULES = rules.Rules()
+_TOLD = threading.Event()
 
 
 def _session() -> Session | None:
@@ -119,7 +192,7 @@ def _session() -> Session | None:
 @functools.lru_cache(maxsize=4)
 def _session_of(settings: JudgeSettings, root: Path, address: tuple[str | None, ...]) -> Session:
     """One session for everything that identifies a judge, however many tasks a run has."""
-    return Session(Judge(settings), VerdictCache(judge_folder(settings.model)))
+    return Session(Judge(settings), VerdictCache(judge_folder(settings.model, server(settings))))
 
 
 @functools.lru_cache(maxsize=4)
