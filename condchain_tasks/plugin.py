@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from loguru import logger
 
 from condchain_tasks.async_client import mend_async_clients
-from condchain_tasks.evaluation import end_runs_without_data
+from condchain_tasks.evaluation import attach_to_evaluations
 from condchain_tasks.response_cache import mend_response_cache
 from condchain_tasks.rounds import add_driver
 from condchain_tasks.task_stages import add_stages
@@ -37,7 +37,7 @@ def manifests() -> list[ModelManifest]:
     from lmms_eval.models.registry_v2 import ModelManifest
 
     index_tasks()
-    end_runs_without_data()
+    attach_to_evaluations()
     mend_response_cache()
     add_stages()
     add_driver()

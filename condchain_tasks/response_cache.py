@@ -3,15 +3,17 @@
 It stores the text that API models return for a failed request like a reply, or takes it back from its log, so that a
 second run is served the failure again. It computes an entry's key once before and once after the model saw the
 request, while some models write into the request's settings, so that a second run finds nothing. It stores replies only
-when the last one is there, and never looks again at what a run that was killed had stored.
+when the last one is there, and never looks again at what a run that was killed had stored. Its key knows neither the
+model's server nor, for chat models, what is sent.
 """
 
 from __future__ import annotations
 
 import copy
 import functools
+import hashlib
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -19,10 +21,12 @@ from typing import Any
 from filelock import FileLock
 from loguru import logger
 
+from condchain_tasks.identity import server_of
 from condchain_tasks.rounds import REQUEST_TYPE, run_rounds
 from condchain_tasks.scorers.replies import encodable, is_failed
 
 _MARK = "_condchain_tasks_mended"
+_OWN_FINGERPRINTS = "_condchain_tasks_fingerprints"
 _KEPT_AT_ONCE = 256  # requests; a run that is killed loses no more
 
 
@@ -60,6 +64,7 @@ def mend_response_cache() -> None:
         if reqtype == REQUEST_TYPE:
             # A conversation is kept when all are over; its rounds are kept one by one, and a broken run goes on.
             return run_rounds(lm, requests, lambda batch: execute_on_copies(self, lm, "generate_until", batch))
+        _tell_apart(self, lm, requests)
         replies = []
         for start in range(0, len(requests), _KEPT_AT_ONCE):
             replies += execute(self, _CopyingRequests(lm), reqtype, requests[start : start + _KEPT_AT_ONCE])
@@ -80,6 +85,25 @@ def mend_response_cache() -> None:
     ResponseCache.create = classmethod(create_with_leftovers)
     ResponseCache._log_to_audit = log_to_audit
     setattr(ResponseCache, _MARK, True)
+
+
+def _tell_apart(cache: Any, lm: Any, requests: Sequence[Any]) -> None:
+    """Puts into the cache's keys what lmms-eval leaves out of them: the server, and what a task sends.
+
+    It keys by the model's arguments, and a server can be named by a variable; and by a text, which chat models are not
+    sent. The rows' hash is in the key by way of the tasks' metadata.
+    """
+    if server := server_of(lm):
+        cache._model_fingerprint_hash = _hash(f"{cache.model_fingerprint}|{server}")
+    known = cache.__dict__.setdefault(_OWN_FINGERPRINTS, dict(cache._task_fingerprints))
+    for request in requests:
+        sent = (request.metadata or {}).get("requests_sha256", "")
+        if sent:
+            cache._task_fingerprints[request.task_name] = f"{known.get(request.task_name, '')}|{sent}"
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _take_over(root: Path) -> None:

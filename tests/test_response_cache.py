@@ -27,8 +27,9 @@ def _mended() -> None:
 class Model:
     """Answers by document, and keeps what it was asked, a list a call."""
 
-    def __init__(self, answers: dict[int, str] | None = None) -> None:
+    def __init__(self, answers: dict[int, str] | None = None, base_url: str = "") -> None:
         self.answers = answers or {}
+        self.base_url = base_url
         self.calls: list[list[int]] = []
 
     def generate_until(self, requests: list[Instance]) -> list[str]:
@@ -36,14 +37,14 @@ class Model:
         return [self.answers.get(request.doc_id, f"reply {request.doc_id}") for request in requests]
 
 
-def run(root: Path, model: Model, documents: int = 3, is_killed: bool = False) -> list[Any]:
+def run(root: Path, model: Model, documents: int = 3, is_killed: bool = False, sent: str = "") -> list[Any]:
     cache = ResponseCache.create(str(root), model="m", model_args="", task_dict={})
     requests = [
         Instance(
             "generate_until",
             (f"question {number}", {"temperature": 0}, None, number, "task", "test"),
             0,
-            {"task": "task", "doc_id": number, "repeats": 1},
+            {"task": "task", "doc_id": number, "repeats": 1, "requests_sha256": sent},
         )
         for number in range(documents)
     ]
@@ -100,3 +101,21 @@ def test_a_cache_that_cannot_be_read_is_one_warning(tmp_path: Path, warnings: li
     assert any("cannot be taken over" in warning for warning in warnings)
     with sqlite3.connect(tmp_path / "cache.db") as db:
         assert db.execute("SELECT COUNT(*) FROM responses").fetchone() == (3,)
+
+
+def test_another_server_is_asked_itself(tmp_path: Path) -> None:
+    first, second = Model(base_url="http://a:1/v1"), Model({0: "other"}, base_url="http://b:1/v1")
+    assert run(tmp_path, first)[0] == "reply 0"
+    assert run(tmp_path, second)[0] == "other"
+    assert second.calls == [[0, 1, 2]]
+    for again in (Model(base_url="http://user:password@a:1/v1/"), Model(base_url="http://b:1/v1")):
+        run(tmp_path, again)
+        assert again.calls == []
+
+
+def test_a_task_that_sends_something_else_is_asked_anew(tmp_path: Path) -> None:
+    run(tmp_path, Model(), sent="0123")
+    second, third = Model(), Model()
+    run(tmp_path, second, sent="4567")
+    run(tmp_path, third, sent="0123")
+    assert (second.calls, third.calls) == ([[0, 1, 2]], [])

@@ -29,6 +29,8 @@ class SimulatedModel(lmms):
     the seed and the document alone, so that any number of ranks gives the same replies.
     """
 
+    is_simulated = True  # goes into the results
+
     def __init__(
         self, policy: str = "oracle", accuracy: float = 1.0, seed: int = 0, device: str = "cpu", **kwargs: Any
     ) -> None:
