@@ -56,6 +56,24 @@ def test_what_a_killed_generator_left_is_in_nobodys_way(tmp_path: Path, write: s
     assert (tmp_path / "out").stat().st_mode & 0o755 == 0o755
 
 
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="mounts a volume")
+def test_a_mounted_volume_is_filled(tmp_path: Path) -> None:
+    out = tmp_path / "volume"
+    out.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "none", out], capture_output=True, check=False).returncode:
+        pytest.skip("this process may not mount")
+    try:
+        (out / ".volume-killed.part").mkdir()
+        vrex.write_dataset(out, n=1)
+        assert {path.name for path in out.iterdir()} == {
+            *("data", "facts", "images", "synthetic.json", ".volume-killed.part")
+        }
+        with pytest.raises(FileExistsError):
+            vrex.write_dataset(out, n=1)
+    finally:
+        subprocess.run(["umount", out], check=True)
+
+
 def test_many_and_large_pictures_are_told_before_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warnings: list[str]
 ) -> None:

@@ -178,6 +178,4 @@ def test_a_turned_photograph_is_sent_upright_and_without_its_tag(
                 assert (sent.format, sent.size, dict(sent.getexif())) == (encoding, (32, 64), {})
                 assert sent.convert("RGB").getpixel((16, 8))[0] > 240
                 assert sent.convert("RGB").getpixel((16, 56))[2] > 240
-    assert any(
-        "1 pictures with an EXIF orientation" in warning or "EXIF orientation" in warning for warning in warnings
-    )
+    assert any("1 pictures with an EXIF orientation" in warning for warning in warnings)
