@@ -17,6 +17,7 @@ from harness import evaluate, figures
 
 from condchain_tasks.data.condchain_source import MINI_CHAINS
 from condchain_tasks.data.harness import RunNotPossible
+from condchain_tasks.models.sim import SimulatedModel
 
 DOMAIN_TASKS = [f"condchain_{domain}_mini" for domain in ("natural", "chart", "gui")]
 
@@ -125,7 +126,25 @@ def test_use_cache_twice(dataset: Path, tmp_path: Path, monkeypatch: pytest.Monk
     assert second["results"] == first["results"]
 
 
-@pytest.mark.parametrize("arguments", ["policy=best", "accuracy=2", "accuracy=abc", "policy=oracle,temperature=1"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "policy=best",
+        "policy=1",
+        "policy=true",
+        "policy=",
+        "accuracy=2",
+        "accuracy=abc",
+        "accuracy=true",
+        "accuracy=nan",
+        "seed=1.5",
+        "seed=true",
+        "seed=inf",
+        "seed=nan",
+        "seed=one",
+        "policy=oracle,temperature=1",
+    ],
+)
 def test_the_simulated_model_refuses_what_it_does_not_know(arguments: str, dataset: Path) -> None:
     with pytest.raises(RunNotPossible, match=r"condchain_sim: expected policy=oracle\|"):
         evaluate("condchain_chart", model_args=arguments)
@@ -197,3 +216,16 @@ def test_two_ranks_give_what_one_gives(tmp_path: Path) -> None:
         for key, value in one["results"][task].items():
             if key != "alias":
                 assert two[task][key] == (value if isinstance(value, str) else pytest.approx(value)), (task, key)
+
+
+@pytest.mark.parametrize("arguments", ["", "policy=random", "accuracy=1,seed=-1", "accuracy=0.5,seed=3.0"])
+def test_every_simulated_run_says_that_it_is_no_model(arguments: str, warnings: list[str]) -> None:
+    evaluate("condchain_chart_mini", model_args=arguments, limit=2)
+    said = [warning for warning in warnings if "condchain_sim is no model" in warning]
+    assert len(said) == 1
+    assert "no results" in said[0]
+
+
+def test_a_seed_and_the_same_seed_as_a_float_are_one() -> None:
+    first, second = (SimulatedModel(policy="random", seed=seed) for seed in (3, 3.0))
+    assert (first.seed, second.seed) == (3, 3)

@@ -14,8 +14,9 @@ from accelerate import Accelerator
 from lmms_eval.api.instance import Instance
 from lmms_eval.api.model import lmms
 from lmms_eval.api.registry import register_model
+from loguru import logger
 
-from condchain_tasks.data.harness import RunNotPossible
+from condchain_tasks.data.harness import RunNotPossible, is_first_rank
 from condchain_tasks.models import sim_ccrv, sim_condchain, sim_vrex
 
 POLICIES = tuple(dict.fromkeys((*sim_condchain.POLICIES, *sim_ccrv.POLICIES, *sim_vrex.POLICIES)))
@@ -48,16 +49,19 @@ class SimulatedModel(lmms):
         """
         super().__init__()
         unknown = kwargs.keys() - {"batch_size", "max_batch_size"}
-        try:
-            self.policy, self.accuracy, self.seed = policy, float(accuracy), int(seed)
-            known = policy in POLICIES and 0 <= self.accuracy <= 1 and not unknown
-        except ValueError:
-            known = False
-        if not known:
+        # lmms-eval makes numbers of what looks like some: -1 comes as -1.0, and "true" as True.
+        numbers = all(isinstance(one, (int, float)) and not isinstance(one, bool) for one in (accuracy, seed))
+        if unknown or policy not in POLICIES or not (numbers and 0 <= accuracy <= 1 and float(seed).is_integer()):
             raise RunNotPossible(
                 f"condchain_sim: expected policy={'|'.join(POLICIES)}, accuracy between 0 and 1, and a whole number as "
                 f"seed; found policy={policy}, accuracy={accuracy}, seed={seed}"
                 f"{''.join(f', {name}' for name in sorted(unknown))}."
+            )
+        self.policy, self.accuracy, self.seed = policy, float(accuracy), int(seed)
+        if is_first_rank():
+            logger.warning(
+                "condchain_sim is no model: it looks the answers up (policy={}). This run's figures are no results.",
+                policy,
             )
         self.device = torch.device("cpu")
         self.accelerator = Accelerator(cpu=int(os.environ.get("WORLD_SIZE", "1")) > 1)
