@@ -210,6 +210,34 @@ def _count(count: int | None) -> str:
     return "?" if count is None else f"{count:,}"
 
 
+@app.command(
+    rich_help_panel=_SETUP, epilog=_examples("condchain doctor", "condchain doctor --judge --json doctor.json")
+)
+def doctor(
+    ask_judge: Annotated[
+        bool, typer.Option("--judge", help="Ask the judge of ccrv tasks one tiny question, which may cost money.")
+    ] = False,
+    json_file: JsonOption = None,
+) -> None:
+    """Look at versions, variables, data, caches, judge and lmms-eval. Exit code 1 if something cannot work."""
+    from condchain_tasks.doctor import examine
+
+    findings = examine(ask_judge)
+    table = Table("", "what", Column("found", overflow="fold"), box=None, pad_edge=False, show_header=False)
+    for section in dict.fromkeys(one.section for one in findings):
+        table.add_row("", section.upper(), "")
+        for one in findings:
+            if one.section == section:
+                state = "" if one.state == "ok" else one.state.upper()
+                table.add_row(state, f"  {one.name}", "\n".join(filter(None, (one.found, one.advice))))
+    _out.print(table)
+    errors = sum(one.state == "error" for one in findings)
+    warnings = sum(one.state == "warning" for one in findings)
+    _out.print(f"{counted(errors, 'error')}, {counted(warnings, 'warning')}")
+    _write_json(json_file, findings)
+    raise typer.Exit(1 if errors else 0)
+
+
 @data_app.command(epilog=_examples("condchain data check condchain", "condchain data check vrex /data/vrex"))
 def check(
     benchmark: Benchmark,

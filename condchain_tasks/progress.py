@@ -132,8 +132,11 @@ def _new_display() -> Bars:
 
 @contextlib.contextmanager
 def _lines(what: str, moving: Progress) -> Iterator[None]:
-    of = "" if moving.total is None else f" of {moving.total:,}"
-    with _repeated(lambda: print(f"{what}: {moving.done:,}{of}", file=sys.stderr), QUIET_SECONDS, LINE_SECONDS):
+    def show() -> None:
+        of = "" if moving.total is None else f" of {moving.total:,}"
+        print(f"{what}: {moving.done:,}{of}" if moving.done or of else f"{what} ...", file=sys.stderr)
+
+    with _repeated(show, QUIET_SECONDS, LINE_SECONDS):
         yield
 
 

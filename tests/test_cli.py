@@ -216,7 +216,7 @@ def test_completion_of_commands_and_options() -> None:
 
 def test_commands_are_listed_in_groups() -> None:
     shown = run("-h").output
-    places = [shown.index(text) for text in ("Before a run", "tasks ", "After a run", "report", "Benchmarks", "synth")]
+    places = [shown.index(text) for text in ("Before a run", "doctor", "After a run", "report", "Benchmarks", "synth")]
     assert places == sorted(places)
 
 
