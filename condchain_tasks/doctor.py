@@ -378,8 +378,8 @@ def _writable(folder: Path) -> bool:
 def _judge(ask: bool) -> Iterator[Finding]:
     from condchain_tasks.data.errors import DataError
     from condchain_tasks.judging.judge import Judge
-    from condchain_tasks.judging.providers import VARIABLES
-    from condchain_tasks.judging.settings import JUDGE, from_environment
+    from condchain_tasks.judging.endpoints import VARIABLES
+    from condchain_tasks.judging.settings import JUDGE, RULES, from_environment, judge_name
 
     try:
         settings = from_environment()
@@ -387,7 +387,9 @@ def _judge(ask: bool) -> Iterator[Finding]:
         yield Finding("judge", JUDGE, "cannot be used", "error", str(error))
         return
     if settings is None:
-        yield Finding("judge", "none", f"{JUDGE}=none: ccrv tasks give the rule-based CSR alone", "note")
+        name = judge_name()
+        what = "drawn scenes are judged by their facts" if name == RULES else "ccrv tasks give the rule-based CSR alone"
+        yield Finding("judge", name, f"{JUDGE}={name}: {what}", "note")
         return
     variables = VARIABLES[settings.api_type]
     found = f"{settings.api_type}, {public_address(variables.address()) or variables.address() or 'no address'}"

@@ -246,6 +246,8 @@ def test_a_judge_without_a_key(ask: bool, state: str, monkeypatch: pytest.Monkey
     assert (one.state, one.advice) == (state, "ccrv tasks need it: set OPENAI_API_KEY, or CCRV_JUDGE=none.")
 
 
-def test_no_judge(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CCRV_JUDGE", "none")
-    assert found("judge", "none").state == "note"
+@pytest.mark.parametrize("name", ["none", "rules"])
+def test_no_judge_to_be_asked(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CCRV_JUDGE", name)
+    one = found("judge", name)
+    assert (one.state, one.found.partition(": ")[0]) == ("note", f"CCRV_JUDGE={name}")
