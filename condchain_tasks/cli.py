@@ -20,6 +20,7 @@ from condchain_tasks.terminal import out as _out
 from condchain_tasks.wording import counted
 
 if TYPE_CHECKING:
+    from condchain_tasks.report.selection import Selection
     from condchain_tasks.report.submit import Submission
     from condchain_tasks.rescore import Written
 
@@ -137,6 +138,12 @@ JsonOption = Annotated[
     typer.Option(
         "--json", callback=_json_file, help="Write it as JSON too, to this file; -: to stdout, and the rest to stderr."
     ),
+]
+
+
+RunOption = Annotated[
+    str | None,
+    typer.Option("--run", help="Which run: its date, as in its files' names, or its label, as reports print it."),
 ]
 
 
@@ -348,6 +355,7 @@ def report(
         list[str] | None,
         typer.Option(help="A model, or a run's label in the report: show differences among those named. Repeat it."),
     ] = None,
+    run: RunOption = None,
     with_images: Annotated[bool, typer.Option("--with-images", help="Put the items' pictures into the page.")] = False,
 ) -> None:
     """Make one page of any number of runs. Exit code 1 if no run could be read."""
@@ -362,7 +370,7 @@ def report(
     form, out = _form_and_file(form, out)
     try:
         check_output(out, logs_of(runs), _SUFFIXES[form])
-        found = read_runs(runs)
+        found = read_runs(runs, run)
         for problem in found.problems:
             if problem.severity == "error":
                 _err.print(f"LEFT OUT  {problem.where}: {problem.text}")
@@ -370,6 +378,8 @@ def report(
             _err.print("condchain: no run of this package's tasks could be read.")
             raise typer.Exit(1)
         made = build(found, with_items=form is Format.html, compared=compare or ())
+        for problem in made.problems[: len(made.problems) - len(found.problems)]:
+            _err.print(f"ERROR  {problem.where}: {problem.text}")
         out.parent.mkdir(parents=True, exist_ok=True)
         if form is Format.html:
             write_page(made, out, with_images)
@@ -379,8 +389,17 @@ def report(
             write_aside(out, to_markdown(made) if form is Format.md else to_latex(made), errors="replace")
     except (ValueError, OSError) as error:
         _fail(str(error))
-    evaluations, remarks = counted(len(found.evaluations), "evaluation"), counted(len(found.problems), "remark")
-    _out.print(f"Wrote {out}: {evaluations}, {remarks} on their health.")
+    evaluations, remarks = counted(len(found.evaluations), "evaluation"), counted(len(made.problems), "remark")
+    passed_over = f"; {counted(len(found.passed_over), 'log')} passed over, which it lists" if found.passed_over else ""
+    _out.print(f"Wrote {out}: {evaluations}, {remarks} on their health{passed_over}.")
+
+
+def _tell(selection: Selection) -> None:
+    """Says what was chosen against: what is no run, what is wrong with logs, and which do not count."""
+    for problem in selection.problems:
+        _err.print(f"{problem.severity.upper()}  {problem.where}: {problem.text}")
+    for one in selection.passed_over:
+        _err.print(f"PASSED OVER  {one.path}: {one.reason}.")
 
 
 def _form_and_file(form: Format | None, out: Path | None) -> tuple[Format, Path]:
@@ -494,16 +513,20 @@ def sweep_status(plan: _PlanArgument, out: _SweepOption = None, json_file: JsonO
 
 @audit_app.command("sample", epilog=_examples("condchain audit sample results/ --n 280 --out audit"))
 def audit_sample(
-    run: Annotated[Path, typer.Argument(help="The folder of --output_path, or one file of samples.")],
+    runs: Annotated[list[Path], typer.Argument(help="Folders of --output_path, or files of results or samples.")],
     out: Annotated[Path, typer.Option(help="Folder for sheet.csv, for the annotators, and key.json, not for them.")],
-    n: Annotated[int, typer.Option(min=1, help="Replies, spread evenly over models and cells.")] = 280,
+    n: Annotated[int, typer.Option(min=1, help="Replies, spread evenly over runs and cells.")] = 280,
     seed: Annotated[int, typer.Option(help="The same seed draws the same replies.")] = 0,
+    run: RunOption = None,
 ) -> None:
     """Draw replies for people to judge: a sheet that shows neither the model nor the judge's verdict, and its key."""
     from condchain_tasks.report.audit_sample import draw, write
+    from condchain_tasks.report.selection import select
 
     try:
-        audit = draw(run, n, seed)
+        selection = select(runs, benchmark="ccrv", run=run)
+        _tell(selection)
+        audit = draw(selection, n, seed)
         write(audit, out)
     except (ValueError, OSError) as error:
         _fail(str(error))
@@ -534,15 +557,19 @@ def audit_score(
 
 @vrex_app.command("compare", epilog=_examples("condchain vrex compare results/ --json compared.json"))
 def vrex_compare(
-    runs: Annotated[list[Path], typer.Argument(help="Folders of --output_path; of each model the newest run counts.")],
+    runs: Annotated[list[Path], typer.Argument(help="Folders of --output_path, or files of results or samples.")],
+    run: RunOption = None,
     json_file: JsonOption = None,
 ) -> None:
     """Compare models: abilities, gains, difficulty, shared failures, each beside the published figure."""
     from condchain_tasks.report.runs import logs_of
+    from condchain_tasks.report.selection import select
     from condchain_tasks.report.vrex_compare import compare, render
 
     try:
-        comparison = compare(runs)
+        selection = select(runs, benchmark="vrex", run=run)
+        _tell(selection)
+        comparison = compare(selection)
     except (ValueError, OSError) as error:
         _fail(str(error))
     for table in render(comparison):

@@ -14,16 +14,18 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from report_runs import GENERATION, ccrv_line, write_run
 
 from condchain_tasks.data.errors import DataError
+from condchain_tasks.report import audit_sample
 from condchain_tasks.report.audit import Judged, read_key
-from condchain_tasks.report.audit_sample import MAX_CELL, Audit, AuditItem, draw, write
-from condchain_tasks.report.runs import sample_files
+from condchain_tasks.report.audit_sample import MAX_CELL, Audit, AuditItem, write
+from condchain_tasks.report.selection import select
 
 XS = ("X1", "X2", "X3", "X4")
 YS = ("base", "Y1", "Y2", "Y3", "Y4")
 CELLS = tuple(product(XS, YS))
-MODEL = "secret__model-7b"
+MODEL = "secret/model-7b"
 DATE = "20250101_120000"
 
 
@@ -47,13 +49,27 @@ def record(x: str, y: str, number: int = 0, **more: Any) -> dict[str, Any]:
         "r2": 0,
         "r3": 1,
         "csr": None if base else 1,
+        "csr_raw_pixel": None,
+        "l1": 1,
+        "l2": 0,
+        "l3": 0,
+        "missing": [],
         "failed": False,
+        "no_answer": False,
     } | more
+
+
+def draw(run: Path, n: int, seed: int) -> Audit:
+    return audit_sample.draw(select([run], benchmark="ccrv"), n, seed)
 
 
 def log(folder: Path, records: Iterable[dict[str, Any]], reply: Any = "A reply.", **at: str) -> Path:
     """A sample log as lmms-eval writes it."""
-    path = folder / at.get("model", MODEL) / f"{at.get('date', DATE)}_samples_{at.get('task', 'ccrv')}.jsonl"
+    path = (
+        folder
+        / at.get("model", MODEL).replace("/", "__")
+        / f"{at.get('date', DATE)}_samples_{at.get('task', 'ccrv')}.jsonl"
+    )
     path.parent.mkdir(parents=True, exist_ok=True)
     samples = (
         {"filtered_resps": reply, "dcr": {"image": one["image"]}, "dcr_base": one}
@@ -122,8 +138,9 @@ def test_a_sample_smaller_than_the_strata_spreads_over_cells_and_models(tmp_path
 def test_the_seed_decides_and_the_layout_of_the_files_does_not(tmp_path: Path) -> None:
     records = list(all_cells(4))
     log(tmp_path / "together", records)
-    for x in XS:
-        log(tmp_path / "apart", [one for one in reversed(records) if one["x"] == x], task=f"ccrv_{x.lower()}_all")
+    for x, y in CELLS:
+        of_cell = [one for one in reversed(records) if (one["x"], one["y"]) == (x, y)]
+        log(tmp_path / "apart", of_cell, task=f"ccrv_{x}_{y}".lower())
 
     def names(run: str, seed: int) -> list[tuple[str, str]]:
         return [(one.judged.key, one.judged.y) for one in draw(tmp_path / run, 30, seed).items]
@@ -139,10 +156,10 @@ def test_what_has_no_verdict_is_left_out_and_counted(tmp_path: Path) -> None:
             record("X1", "Y1", 0),
             record("X1", "Y1", 1, r1=None, r2=None, r3=None),
             record("X1", "Y1", 2, r1=0, r3=0, failed=True),
-            record("X1", "Y1", 3, setting="textonly"),
             record("X1", "Y3", 4, csr=None),
         ],
     )
+    log(tmp_path, [record("X1", "Y1", 3, setting="textonly")], task="ccrv_textonly_y1")
     audit = draw(tmp_path, 2, seed=0)
     assert {one.judged.key for one in audit.items} == {"0/X1/0", "4/X1/0"}
     assert (audit.missing, audit.failed, audit.controls) == (1, 1, 1)
@@ -162,11 +179,11 @@ def test_of_two_runs_of_a_model_the_newer_counts(tmp_path: Path) -> None:
 
 def test_other_tasks_are_not_read(tmp_path: Path) -> None:
     log(tmp_path, [record("X1", "base")])
-    other = tmp_path / MODEL / f"{DATE}_samples_condchain_gui.jsonl"
+    other = tmp_path / MODEL.replace("/", "__") / f"{DATE}_samples_condchain_gui.jsonl"
     other.write_text("no JSON\n")
     assert len(draw(tmp_path, 1, seed=0).items) == 1
-    assert sample_files(other)
-    with pytest.raises(DataError, match="holds no samples of CCRV-Bench"):
+    assert select([other]).problems
+    with pytest.raises(DataError, match="Found no samples of CCRV-Bench"):
         draw(other, 1, seed=0)
 
 
@@ -175,7 +192,6 @@ def test_other_tasks_are_not_read(tmp_path: Path) -> None:
     [
         ({"r2": 2}, "A reply.", r"sample 1, key '0/X1/0', field r2: .* found '2'"),
         ({"question": None}, "A reply.", r"field question: .* found 'None'"),
-        ({"x": "X9"}, "A reply.", r"field x: .* found 'X9'"),
         ({}, ["one", "two"], r"field filtered_resps: expected one text, found \"\['one', 'two'\]\""),
         ({}, None, r"field filtered_resps: expected one text, found 'None'"),
     ],
@@ -185,6 +201,28 @@ def test_a_sample_that_cannot_be_read(tmp_path: Path, change: dict[str, Any], re
     with pytest.raises(DataError, match=message) as error:
         draw(tmp_path, 1, seed=0)
     assert str(path) in str(error.value)
+
+
+def test_why_nothing_can_be_read_is_said(tmp_path: Path) -> None:
+    path = log(tmp_path, [record("X9", "Y1")])
+    with pytest.raises(DataError, match=r"no samples of CCRV-Bench that can be read in .*: Holds no sound sample") as e:
+        draw(tmp_path, 1, seed=0)
+    assert str(path) in str(e.value)
+    assert "field dcr.x" in select([tmp_path]).problems[-1].text
+
+
+def test_two_settings_of_one_model_are_two_in_the_draw(tmp_path: Path) -> None:
+    """In one folder, as lmms-eval lays them out; of each the newest whole run."""
+    for date, temperature in ((DATE, 0.0), ("20250102_120000", 0.0), ("20250103_120000", 0.7)):
+        lines = [ccrv_line(number) for number in range(3)]
+        write_run(tmp_path, "m", "ccrv", lines, date=date, generation={**GENERATION, "temperature": temperature})
+    items = draw(tmp_path, 6, seed=0).items
+    assert Counter((one.judged.model, Path(one.judged.run).name[:15]) for one in items) == {
+        ("m (temperature=0)", "20250102_120000"): 3,
+        ("m (temperature=0.7)", "20250103_120000"): 3,
+    }
+    chosen = audit_sample.draw(select([tmp_path], benchmark="ccrv", run=DATE), 3, seed=0)
+    assert {Path(one.judged.run).name[:15] for one in chosen.items} == {DATE}
 
 
 def test_a_record_without_a_field(tmp_path: Path) -> None:

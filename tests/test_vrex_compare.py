@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import io
-import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from report_runs import GENERATION, write_run
 from rich.console import Console
 
 from condchain_tasks.data.errors import DataError
-from condchain_tasks.report.vrex_compare import Comparison, Setting, SettingComparison, compare, render
+from condchain_tasks.report import vrex_compare
+from condchain_tasks.report.selection import select
+from condchain_tasks.report.vrex_compare import Comparison, SettingComparison, render
 from condchain_tasks.report.vrex_published import Figure, accuracy_by_wrong_steps, published_figures
 from condchain_tasks.scorers.vrex_metrics import CATEGORIES
 
@@ -37,18 +39,27 @@ def record(number: int, mode: str, rights: str, **other: Any) -> dict[str, Any]:
         "ability": 100 - 100 * wrong / (len(rights) - 1) if chained else None,
         "wrong_steps": wrong if chained else None,
         "failed": False,
+        "no_answer": False,
+        "scenario": "maps",
+        "score_lenient": 100.0 * (rights[-1] == "1"),
+        "compliant": 100.0,
         "steps": steps if chained else steps[-1:],
         **other,
     }
 
 
-def log(folder: Path, model: str, task: str, records: list[dict[str, Any]], date: str = OLD) -> Path:
+def log(folder: Path, model: str, task: str, records: list[dict[str, Any]], date: str = OLD, **more: Any) -> Path:
     metric = "step_acc" if "_tf" in task else "final_acc"
-    path = folder / model / f"{date}_samples_{task}.jsonl"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lines = [json.dumps({"doc_id": number, metric: one}) for number, one in enumerate(records)]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return path
+    lines = [{"doc_id": number, metric: one} for number, one in enumerate(records)]
+    return write_run(folder, model, task, lines, date=date, **more)
+
+
+def compare(paths: list[Path], run: str | None = None) -> Comparison:
+    return vrex_compare.compare(select(paths, benchmark="vrex", run=run))
+
+
+def found(comparison: Comparison) -> list[tuple[bool, str]]:
+    return [(one.setting.synthetic, one.setting.variant) for one in comparison.settings]
 
 
 def chains(mode: str, *rights: str, **other: Any) -> list[dict[str, Any]]:
@@ -91,15 +102,15 @@ POOR = {
 
 @pytest.fixture
 def three(tmp_path: Path) -> Path:
-    for model, scores in (("Qwen__Qwen2.5-VL-7B-Instruct", FAIR), ("good", GOOD), ("poor", POOR)):
+    for model, scores in (("Qwen/Qwen2.5-VL-7B-Instruct", FAIR), ("good", GOOD), ("poor", POOR)):
         run(tmp_path, model, scores)
     return tmp_path
 
 
 def test_figures_of_a_model_by_hand(three: Path) -> None:
     one = only(compare([three]))
-    assert one.setting == Setting(mini=False, variant="standard")
-    assert [model.model for model in one.models] == ["Qwen__Qwen2.5-VL-7B-Instruct", "good", "poor"]
+    assert (one.setting.synthetic, one.setting.variant, one.title) == (False, "standard", "V-REX")
+    assert [model.label for model in one.models] == ["Qwen/Qwen2.5-VL-7B-Instruct", "good", "poor"]
     fair = one.models[0]
     planning, following, direct = (fair.modes[mode] for mode in ("planning", "following", "direct"))
     assert planning.ability is not None and following.ability is not None and direct.ability is None
@@ -169,18 +180,20 @@ def test_settings_are_never_mixed(tmp_path: Path) -> None:
     ]
     log(tmp_path, "m", "vrex_planning_tf", forced)
     log(tmp_path, "m", "ccrv_mini", [{}])
-    found = {
-        one.setting: {mode: result.accuracy.value for mode, result in one.models[0].modes.items()}
+    accuracies = {
+        (one.setting.synthetic, one.setting.variant): {
+            mode: result.accuracy.value for mode, result in one.models[0].modes.items()
+        }
         for one in compare([tmp_path]).settings
     }
-    assert found == {
-        Setting(False, "standard"): {"direct": 0},
-        Setting(False, "hard"): {"planning": 50},
-        Setting(False, "blind"): {"direct": 50},
-        Setting(False, "tf"): {"planning": 0},
-        Setting(True, "standard"): {"direct": 100, "planning": 50},
+    assert accuracies == {
+        (False, "standard"): {"direct": 0},
+        (False, "hard"): {"planning": 50},
+        (False, "blind"): {"direct": 50},
+        (False, "tf"): {"planning": 0},
+        (True, "standard"): {"direct": 100, "planning": 50},
     }
-    assert list(found) == [one.setting for one in compare([tmp_path]).settings]
+    assert list(accuracies) == found(compare([tmp_path]))
     assert math.isnan(
         compare([tmp_path]).settings[1].models[0].modes["planning"].gain
     )  # its direct accuracy is another's
@@ -190,7 +203,7 @@ def test_nothing_published_stands_beside_the_embedded_benchmark(tmp_path: Path) 
     for model in ("Qwen2.5-VL-7B", "InternVL3-8B", "gpt-5"):
         run(tmp_path, model, GOOD if model == "gpt-5" else FAIR if model == "InternVL3-8B" else POOR, "_mini")
     text = shown(compare([tmp_path]))
-    assert "embedded benchmark" in text and "0.945" in text
+    assert "synthetic data" in text and "0.945" in text
     for published in ("57.1", "0.858", "88.0"):
         assert f"({published})" not in text
 
@@ -213,7 +226,8 @@ def test_what_cannot_be_compared_is_said(tmp_path: Path) -> None:
         "one, direct: no samples of guessing, navigation, retrieval; the averages lack them and are not official.",
         "one, planning: no samples of navigation, retrieval; the averages lack them and are not official.",
         "one, planning: 1 of 2 have a failed request, which is wrong.",
-        "one: the modes have different numbers of samples (direct 1, planning 2); gain and ratio may mislead.",
+        "one: the modes have different samples (direct 1, planning 2; 1 in all); gain and ratio are on those that both "
+        "modes have.",
         "Difficulty and shared failures of planning need at least two models; there is one.",
         "The correlation of planning with direct accuracy needs at least three models that have both; there is 1.",
     )
@@ -249,42 +263,125 @@ def test_teacher_forced_steps_stand_by_their_number(tmp_path: Path) -> None:
 
 
 def test_names_are_shown_as_they_are(tmp_path: Path) -> None:
-    run(tmp_path, "[red]m\x1b[31m", {"direct": ("11",)})
+    run(tmp_path, "[red]m\x1b[31m]", {"direct": ("11",)})
     text = shown(compare([tmp_path]))
     assert "[red]m" in text and "\x1b" not in text
 
 
 @pytest.mark.parametrize(
-    ("task", "change", "message"),
+    ("task", "change", "why"),
     [
-        ("vrex_planning", {"category": "logic"}, r"sample 2: V-REX record 'v1', field category: expected one of"),
-        ("vrex_following", {}, r"sample 1: mode planning, step 0, is not of the task vrex_following"),
-        ("vrex_planning", {"id": "v0"}, r"sample 2: 'v0' is there twice"),
-        ("vrex_planning_tf", {}, r"sample 1: mode planning, step 0, is not of the task vrex_planning_tf"),
+        ("vrex_planning", {"category": "logic"}, "Line 2 is left out: field final_acc.category: Input should be"),
+        ("vrex_planning", {"id": "v0"}, "Line 2 is left out: the document is there twice, and the first counts."),
     ],
 )
-def test_a_wrong_log_is_told(tmp_path: Path, task: str, change: dict[str, Any], message: str) -> None:
+def test_a_wrong_record_is_left_out_and_said(tmp_path: Path, task: str, change: dict[str, Any], why: str) -> None:
     records = chains("planning", "11", "11")
     log(tmp_path, "m", task, [records[0], {**records[1], **change}])
-    with pytest.raises(DataError, match=message):
-        compare([tmp_path])
+    selection = select([tmp_path], benchmark="vrex")
+    assert why in " ".join(problem.text for problem in selection.problems)
+    (model,) = only(vrex_compare.compare(selection)).models
+    assert (model.modes["planning"].n, model.modes["planning"].expected) == (1, 2)
+
+
+def test_a_log_that_is_not_the_task_s_is_told(tmp_path: Path) -> None:
+    log(tmp_path / "a", "m", "vrex_following", chains("planning", "11"))
+    with pytest.raises(DataError, match=r"Holds samples of another task.* mode 'planning', expected following"):
+        compare([tmp_path / "a"])
+    log(tmp_path / "b", "m", "vrex_planning_tf", chains("planning", "11"))
+    with pytest.raises(DataError, match="sample 1: mode planning, step 0, is not of the task vrex_planning_tf"):
+        compare([tmp_path / "b"])
 
 
 def test_a_log_without_records_is_told(tmp_path: Path) -> None:
     path = log(tmp_path, "m", "vrex_direct", chains("direct", "11"))
     path.write_text('{"doc_id": 0, "final_acc": 100.0}\n', encoding="utf-8")
-    with pytest.raises(
-        DataError, match="sample 1: expected under final_acc what the task vrex_direct logs, found float"
-    ):
+    with pytest.raises(DataError, match=r"_samples_vrex_direct\.jsonl: Holds no sound sample"):
         compare([tmp_path])
 
 
 def test_runs_of_other_tasks_are_told(tmp_path: Path) -> None:
     log(tmp_path, "m", "condchain_gui", [{}])
-    with pytest.raises(DataError, match=r"Expected samples of vrex tasks in .*, found none"):
+    with pytest.raises(
+        DataError, match=r"Found no samples of V-REX that can be read in .*\. Run lmms-eval with --tasks"
+    ):
         compare([tmp_path])
-    with pytest.raises(DataError, match="found none"):
+    with pytest.raises(DataError, match="in no folder"):
         compare([])
+
+
+# --- what may stand in one table
+
+
+def test_settings_of_one_model_stand_side_by_side(tmp_path: Path) -> None:
+    for date, temperature, rights in ((OLD, 0.0, ("11", "11")), (NEW, 0.7, ("10", "11"))):
+        generation = {**GENERATION, "temperature": temperature}
+        log(tmp_path, "m", "vrex_direct", chains("direct", *rights), date, generation=generation)
+    one = only(compare([tmp_path]))
+    assert [(model.label, model.modes["direct"].accuracy.value) for model in one.models] == [
+        ("m (temperature=0)", 100),
+        ("m (temperature=0.7)", 50),
+    ]
+    assert [model.label for model in only(compare([tmp_path], run="m (temperature=0)")).models] == ["m (temperature=0)"]
+    assert [model.label for model in only(compare([tmp_path], run=NEW)).models] == ["m (temperature=0.7)"]
+
+
+def test_other_data_has_tables_of_its_own(tmp_path: Path) -> None:
+    for model, data in (("m7", "7" * 16), ("m7b", "7" * 16), ("m8", "8" * 16)):
+        said = {"data": {"sha256": data, "synthetic": True}}
+        log(tmp_path, model, "vrex_planning", chains("planning", "11", "01", "11", "11"), metadata=said)
+    seven, eight = compare([tmp_path]).settings
+    assert [model.label for model in seven.models] == ["m7", "m7b"] and [model.label for model in eight.models] == [
+        "m8"
+    ]
+    assert (seven.title, eight.title) == (
+        "V-REX, synthetic data, data 7777777777777777",
+        "V-REX, synthetic data, data 8888888888888888",
+    )
+    assert seven.across["planning"].samples == 4 and eight.across["planning"].difficulty is None
+    assert all(one.remarks[0].startswith("Other runs are on other data.") for one in (seven, eight))
+
+
+def test_runs_whose_data_is_unknown_are_compared_with_none(tmp_path: Path) -> None:
+    for model in ("x", "y"):
+        log(tmp_path, model, "vrex_planning", chains("planning", "11")).with_name(f"{OLD}_results.json").unlink()
+    assert [one.title for one in compare([tmp_path]).settings] == ["V-REX, data unknown"] * 2
+
+
+def test_a_partial_run_is_marked_last_and_left_out_across_models(tmp_path: Path) -> None:
+    whole = ("11", "01", "11", "10", "11", "11", "11", "11")
+    for model in ("b", "c"):
+        log(tmp_path, model, "vrex_planning", chains("planning", *whole))
+    log(tmp_path, "a", "vrex_planning", chains("planning", *whole[:4]), expected=8, config={"limit": 4})
+    one = only(compare([tmp_path]))
+    assert [(model.label, model.modes["planning"].is_partial) for model in one.models] == [
+        ("b", False),
+        ("c", False),
+        ("a", True),
+    ]
+    assert (one.across["planning"].models, one.across["planning"].samples) == (2, 8)
+    assert "a, planning: partial, 4 of 8 samples." in one.remarks
+    assert (
+        "Difficulty, shared failures, wrong steps and correlation of planning are without a (4), which lack some of "
+        "the 8 samples."
+    ) in one.remarks
+    assert "4 of 8" in shown(compare([tmp_path]))
+
+
+def test_gain_and_ratio_are_on_the_samples_that_both_modes_have(tmp_path: Path) -> None:
+    log(tmp_path, "m", "vrex_direct", chains("direct", "11", "10", "10", "10"))
+    log(tmp_path, "m", "vrex_planning", chains("planning", "111", "111"), expected=4, config={"limit": 2})
+    log(tmp_path, "m", "vrex_following", chains("following", "011", "111", "001", "001"))
+    (model,) = only(compare([tmp_path])).models
+    # Of v0 and v1 alone: 100 after planning, 50 directly; abilities 75 and 100.
+    assert model.modes["planning"].gain == 100
+    assert model.following_to_planning == pytest.approx(0.75)
+
+
+def test_what_is_simulated_says_so(tmp_path: Path) -> None:
+    log(tmp_path, "m", "vrex_direct", chains("direct", "11"), metadata={"simulated": True})
+    assert "m (simulated)" in shown(compare([tmp_path]))
+    assert only(compare([tmp_path])).remarks[0].startswith("m: The model qwen2_5_vl is simulated")
 
 
 # --- published figures

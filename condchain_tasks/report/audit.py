@@ -38,7 +38,7 @@ class Judged:
     """What an annotator must not know of an item: where the reply is from, and what the judge said.
 
     Attributes:
-        model: The folder that lmms-eval names after the model.
+        model: The run's label: the model's name, with what tells it from other runs of the model.
         run: The file of samples.
         key: Image, dimension and index of the question.
         x: The causal dimension.

@@ -17,7 +17,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.report.audit import ID, KEY, KEY_FILE, SHEET, VERDICTS, Binary, Dimension, Judged, Setting
-from condchain_tasks.report.runs import SampleFile, read_samples, reply_of, sample_files
+from condchain_tasks.report.runs import reply_of
+from condchain_tasks.report.selection import Chosen, Selection
 from condchain_tasks.scorers.replies import encodable
 from condchain_tasks.tasks.ccrv.samples import record_of
 
@@ -42,7 +43,6 @@ _SHOWN = {
 _REPLY = "reply"
 _NOTE = "note"
 _STANDARD = "standard"
-_TASK = re.compile(r"ccrv(_\w+)?")
 _FORMULA = re.compile(r"\t|\s*[=+\-@＝＋－＠]")
 _MAX_QUOTED = 80
 
@@ -79,30 +79,34 @@ class Audit:
     controls: int
 
 
-def draw(run: Path, n: int, seed: int) -> Audit:
+def draw(selection: Selection, n: int, seed: int) -> Audit:
     """Draws a stratified sample of judged replies.
 
-    The strata are the cells X×Y, the baseline's included, of each model. Each gives as many replies as any other, or
-    one more; one that has too few gives all it has. Of several replies of a model to one item the newest counts.
+    The strata are the cells X×Y, the baseline's included, of each model and setting. Each gives as many replies as any
+    other, or one more; one that has too few gives all it has. Of several replies of a model to one item, in two tasks
+    of the same settings, the newest counts.
 
     Args:
-        run: A folder with one run or several, of one model or several; or one file of samples.
+        selection: Of CCRV-Bench.
         n: Replies to draw, at least 1.
-        seed: Of the same run, the same seed draws the same replies in the same order.
+        seed: Of the same selection, the same seed draws the same replies in the same order.
 
     Returns:
         The sample.
 
     Raises:
-        DataError: There are not `n` replies with a verdict, or a sample cannot be read.
+        DataError: There are no samples, or not `n` replies with a verdict, or a record is not what the task logs.
     """
-    replies = _newest(run)
+    if not selection.chosen:
+        raise selection.nothing_of("CCRV-Bench", "ccrv")
+    replies = _newest(selection)
     fates = Counter(reply.fate for reply in replies)
     if not 1 <= n <= fates["judged"]:
         raise DataError(
-            f"{run}: expected n between 1 and {fates['judged']:,}, the number of replies with a verdict on all three "
-            f"layers, found {n:,}. Besides, {fates['missing']:,} lack it (`condchain judge` adds it), "
-            f"{fates['failed']:,} requests failed, and {fates['control']:,} replies are to controls."
+            f"{', '.join(map(str, selection.paths))}: expected n between 1 and {fates['judged']:,}, the number of "
+            f"replies with a verdict on all three layers, found {n:,}. Besides, {fates['missing']:,} lack it "
+            f"(`condchain judge` adds it), {fates['failed']:,} requests failed, and "
+            f"{fates['control']:,} replies are to controls."
         )
     chosen = _stratified([reply for reply in replies if reply.fate == "judged"], n, random.Random(seed))
     digits = max(3, len(str(n)))
@@ -169,7 +173,7 @@ _RECORD = TypeAdapter(_Record)
 class _Reply:
     """One reply of a sample log."""
 
-    file: SampleFile
+    source: Chosen
     record: _Record
     text: str
 
@@ -192,31 +196,28 @@ class _Reply:
         """The key's entry; only a reply that was judged has one."""
         one = self.record
         assert one.r1 is not None and one.r2 is not None and one.r3 is not None
-        run = encodable(str(self.file.path))  # a folder's name need not be text
-        return Judged(encodable(self.file.model), run, one.key, one.x, one.y, one.r1, one.r2, one.r3, one.csr)
+        run = encodable(str(self.source.log.file.path))  # a folder's name need not be text
+        return Judged(encodable(self.source.label), run, one.key, one.x, one.y, one.r1, one.r2, one.r3, one.csr)
 
 
-def _newest(run: Path) -> list[_Reply]:
+def _newest(selection: Selection) -> list[_Reply]:
     """The newest reply of each model to each item, in an order that does not depend on how files are laid out."""
-    files = [file for file in sample_files(run) if _TASK.fullmatch(file.task)]
-    found: dict[tuple[str, str, str, str], _Reply] = {}
-    for file in sorted(files, key=lambda file: (file.order, file.path)):
-        for reply in _replies(file):
+    found: dict[tuple[str, str, str, str, str], _Reply] = {}
+    for chosen in sorted(selection.chosen, key=lambda one: (one.log.file.order, one.log.file.path)):
+        for reply in _replies(chosen):
             record = reply.record
-            found[file.model, record.setting, record.y, record.key] = reply
-    if not found:
-        raise DataError(f"{run} holds no samples of CCRV-Bench. Run lmms-eval with --tasks ccrv --log_samples.")
+            found[chosen.label, chosen.data, record.setting, record.y, record.key] = reply
     return [found[name] for name in sorted(found)]
 
 
-def _replies(file: SampleFile) -> Iterator[_Reply]:
-    for number, sample in enumerate(read_samples(file), start=1):
+def _replies(chosen: Chosen) -> Iterator[_Reply]:
+    for number, sample in enumerate(chosen.samples(), start=1):
         found = record_of(sample)
         if found is None:
             continue
-        place = f"{file.path}, sample {number}, key {str(found['key'])[:_MAX_QUOTED]!r}"
+        place = f"{chosen.log.file.path}, sample {number}, key {str(found['key'])[:_MAX_QUOTED]!r}"
         record = _validated(found, place)
-        yield _Reply(file, record, "" if record.failed else reply_of(sample, place))
+        yield _Reply(chosen, record, "" if record.failed else reply_of(sample, place))
 
 
 def _validated(record: Mapping[str, Any], place: str) -> _Record:
@@ -234,7 +235,7 @@ def _stratified(replies: Sequence[_Reply], n: int, rng: random.Random) -> list[_
     """Takes one reply from each stratum, again and again until there are `n`; shuffled."""
     strata: defaultdict[tuple[str, str, str], list[_Reply]] = defaultdict(list)
     for reply in replies:
-        strata[reply.file.model, reply.record.x, reply.record.y].append(reply)
+        strata[reply.source.label, reply.record.x, reply.record.y].append(reply)
     for stratum in strata.values():
         rng.shuffle(stratum)
     rounds = zip_longest(*(strata[name] for name in _spread(strata, rng)))

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from condchain_tasks.report.health import Bound, Health, examine
 from condchain_tasks.report.labels import plain
 from condchain_tasks.report.model import Problem
-from condchain_tasks.report.runs import JUDGED
 from condchain_tasks.report.selection import SEVERITIES, Chosen, PassedOver, select
 from condchain_tasks.report.settings import Settings
 
@@ -34,6 +33,7 @@ class Evaluation:
         date: Of the run, as in its files' names.
         path: Of its samples.
         settings: See `Settings`.
+        data: What identifies its data; see `Chosen.data`.
         n: Samples in the log.
         expected: Samples that the task has; None if unknown.
         limited: Whether `--limit` or `--offset` was given.
@@ -53,6 +53,7 @@ class Evaluation:
     date: str
     path: str
     settings: Settings
+    data: str
     n: int
     expected: int | None
     limited: bool
@@ -66,14 +67,6 @@ class Evaluation:
     def is_partial(self) -> bool:
         """Whether it does not cover the whole task."""
         return self.limited or (self.expected is not None and self.n != self.expected)
-
-    @property
-    def data(self) -> str:
-        """What identifies its data: its hash, or the run itself where the results do not say.
-
-        Items of two evaluations are the same only if this is, too: an id alone is any data's.
-        """
-        return self.settings.data or f"{Path(self.path).parent}/{self.date.partition(JUDGED)[0]}"
 
     def strings(self, column: str) -> NDArray[np.object_]:
         """A categorical column's strings, one a sample."""
@@ -135,6 +128,7 @@ def _evaluation(chosen: Chosen) -> Evaluation:
         date=log.file.date,
         path=str(log.file.path),
         settings=log.settings,
+        data=chosen.data,
         n=columns.n,
         expected=expected,
         limited=log.is_limited,

@@ -24,6 +24,7 @@ from condchain_tasks.report.settings import UNKNOWN, Scope, Settings
 _MUCH_BYTES = 200_000_000  # takes longer to read than processes to start
 _SAME = 1e-6
 _MAX_LISTED = 20
+_MAX_REASONS = 1_000
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,14 @@ class Chosen:
     def names(self) -> frozenset[str]:
         """What `--run` and `--compare` may call it, besides its date."""
         return frozenset({self.label, self.family, self.model, self.log.model})
+
+    @property
+    def data(self) -> str:
+        """What identifies its data: its hash, or the run itself where the results do not say.
+
+        Samples of two logs are of the same item only if this is the same, too: an id alone is any data's.
+        """
+        return self.log.settings.data or str(self.log.file.run)
 
     @property
     def is_whole(self) -> bool:
@@ -96,11 +105,13 @@ class Selection:
         chosen: One for each model, task and settings, in the order of benchmark, task and model.
         passed_over: The other logs.
         problems: Of what is no run, and of what is wrong with the logs that were read; the worst first.
+        paths: Where runs were looked for.
     """
 
     chosen: tuple[Chosen, ...]
     passed_over: tuple[PassedOver, ...]
     problems: tuple[Problem, ...]
+    paths: tuple[Path, ...]
 
     def of(self, tasks: re.Pattern[str]) -> Selection:
         """What there is of some tasks, whose whole names match; the problems stay."""
@@ -108,6 +119,20 @@ class Selection:
             self,
             chosen=tuple(one for one in self.chosen if tasks.fullmatch(one.log.file.task)),
             passed_over=tuple(one for one in self.passed_over if tasks.fullmatch(one.task)),
+        )
+
+    def nothing_of(self, what: str, tasks: str) -> DataError:
+        """What to say where something must be chosen and nothing is.
+
+        Args:
+            what: The samples that are wanted, such as "CCRV-Bench".
+            tasks: What to run, such as "ccrv".
+        """
+        why = " ".join(f"{one.where}: {one.text}" for one in self.problems if one.severity == "error")[:_MAX_REASONS]
+        where = ", ".join(map(str, self.paths)) or "no folder"
+        return DataError(
+            f"Found no samples of {what} that can be read in {where}. {f'{why} ' if why else ''}Run lmms-eval with "
+            f"--tasks {tasks} --log_samples --output_path DIR, and name DIR."
         )
 
 
@@ -155,6 +180,7 @@ def select(paths: Sequence[Path], *, benchmark: str | None = None, run: str | No
         chosen=tuple(chosen),
         passed_over=tuple(replace(one, model=short[one.model]) for one in passed_over),
         problems=tuple(sorted(problems, key=lambda problem: SEVERITIES.index(problem.severity))),
+        paths=tuple(paths),
     )
 
 
@@ -190,9 +216,9 @@ def one_run(selection: Selection) -> Selection:
             f"There are runs of {len(models)} models: name the folder of one, or choose with --run: {named}."
         )
 
-    def worth(name: tuple[bool, str]) -> tuple[bool, bool, str, str]:
+    def worth(name: tuple[bool, str]) -> tuple[bool, bool, tuple[str, str], str]:
         of_label = labels[name]
-        dates = (one.log.file.date for one in of_label)
+        dates = (one.log.file.order for one in of_label)
         return not name[0], all(one.is_whole for one in of_label), max(dates), name[1]
 
     best = max(labels, key=worth)

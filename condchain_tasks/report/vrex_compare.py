@@ -7,7 +7,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 from rich.table import Table
@@ -15,7 +14,7 @@ from rich.text import Text
 
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.report import vrex_published as published
-from condchain_tasks.report.runs import SampleFile, read_samples, sample_files
+from condchain_tasks.report.selection import Chosen, Selection
 from condchain_tasks.report.vrex_published import AVERAGE, Figure
 from condchain_tasks.scorers import vrex_metrics as metrics
 from condchain_tasks.scorers.vrex_metrics import CATEGORIES, DIFFICULTIES, Average, Estimate, Row, Sample
@@ -32,18 +31,24 @@ _VARIANTS = {
 _DIRECT = "direct"
 _MODES = (_DIRECT, "planning", "following")
 _NONE = "–"
+_OTHER_DATA = (
+    "Other runs are on other data. Their samples are others, though the ids may be the same: they stand in tables of "
+    "their own."
+)
 
 
 class Setting(NamedTuple):
     """Tasks whose figures may stand side by side.
 
     Attributes:
-        mini: Of the embedded benchmark, not of V-REX itself.
+        synthetic: Of data that this package drew, not of V-REX itself.
         variant: "standard", "hard" (eight options), "blind" (no picture) or "tf" (teacher-forced).
+        data: What identifies the data; see `Chosen.data`. Samples of other data are other samples, whatever their ids.
     """
 
-    mini: bool
+    synthetic: bool
     variant: str
+    data: str
 
 
 @dataclass(frozen=True)
@@ -52,16 +57,18 @@ class ModeResult:
 
     Attributes:
         n: Samples; teacher-forced, steps.
+        expected: As many as the task has; None if that is not known.
         failed: Those of which a request failed.
         ability: The ability to plan or to follow; None for "direct", and teacher-forced.
         accuracy: On the final question; teacher-forced, on all steps.
-        gain: Of the accuracy over that of "direct"; not a number if there is none to compare with.
+        gain: Of the accuracy over that of "direct", on the samples that both have; not a number without any.
         recovery: Right finals among the samples with a wrong intermediate step.
         compliance: Replies in the form that was asked for.
         by_step: Accuracy at each step, by its number.
     """
 
     n: int
+    expected: int | None
     failed: int
     ability: Average | None
     accuracy: Average
@@ -70,25 +77,34 @@ class ModeResult:
     compliance: Estimate
     by_step: tuple[Row, ...]
 
+    @property
+    def is_partial(self) -> bool:
+        """Whether it is known not to cover the task."""
+        return self.expected is not None and self.n != self.expected
+
 
 @dataclass(frozen=True)
 class ModelResult:
-    """One model.
+    """One model with one setting.
 
     Attributes:
-        model: The folder that lmms-eval names after it.
+        label: The run's label: the model's name, with what tells it from other runs of the model.
+        model: The model's name.
+        simulated: What stood in for the model, a sentence each.
         modes: Its results, by "direct", "planning" and "following", as far as there are any.
-        following_to_planning: The ratio of the two abilities; not a number without both.
+        following_to_planning: The ratio of the two abilities, on the samples that both have; not a number without any.
     """
 
+    label: str
     model: str
+    simulated: tuple[str, ...]
     modes: Mapping[str, ModeResult]
     following_to_planning: float
 
 
 @dataclass(frozen=True)
 class Across:
-    """All models together, in one mode.
+    """All models together, in one mode: those with as many samples as any has.
 
     Attributes:
         models: How many there are.
@@ -117,12 +133,14 @@ class SettingComparison:
 
     Attributes:
         setting: Which.
-        models: In the order of their names.
+        title: What its tables begin with.
+        models: In the order of their labels, partial ones last.
         across: By "planning" and "following", as far as there are any.
         remarks: A sentence each: what could not be compared, and what to beware of.
     """
 
     setting: Setting
+    title: str
     models: tuple[ModelResult, ...]
     across: Mapping[str, Across]
     remarks: tuple[str, ...]
@@ -133,59 +151,71 @@ class Comparison:
     """A comparison of runs.
 
     Attributes:
-        settings: Those that the runs have samples of, V-REX itself before the embedded benchmark.
+        settings: Those that the runs have samples of, V-REX itself before synthetic data.
     """
 
     settings: tuple[SettingComparison, ...]
 
 
-def compare(runs: Sequence[Path]) -> Comparison:
+def compare(selection: Selection) -> Comparison:
     """Compares models by their runs of vrex tasks.
 
-    Of several runs of a model, the newest of each task counts. The embedded benchmark and V-REX itself are never
-    mixed, nor are the variants of the tasks.
+    Synthetic data and V-REX itself are never mixed, nor are other data of the same kind, nor the variants of the tasks.
 
     Args:
-        runs: Folders, such as those of `--output_path`, or files of samples; each may hold several models.
+        selection: Of V-REX; runs of one model with several settings stand side by side.
 
     Returns:
         The comparison.
 
     Raises:
-        DataError: There are no samples of a vrex task, or they cannot be read.
+        DataError: There are no samples of a vrex task, or they are not what it logs.
     """
-    newest: defaultdict[Setting, dict[tuple[str, str], SampleFile]] = defaultdict(dict)
-    files = [file for run in runs for file in sample_files(run)]
-    for file in sorted(files, key=lambda file: (file.date, file.path)):
-        if match := _TASK.fullmatch(file.task):
-            setting = Setting(bool(match["mini"]), match["variant"] or _STANDARD)
-            newest[setting][match["mode"], file.model] = file
-    if not newest:
-        raise DataError(
-            f"Expected samples of vrex tasks in {', '.join(map(str, runs)) or 'a run'}, found none. Run lmms-eval with "
-            "--tasks vrex --log_samples --output_path DIR, and name DIR."
-        )
+    found: defaultdict[Setting, dict[tuple[str, str], Chosen]] = defaultdict(dict)
+    for one in selection.chosen:
+        if match := _TASK.fullmatch(one.log.file.task):
+            setting = Setting(one.log.scope[1], match["variant"] or _STANDARD, one.data)
+            found[setting][match["mode"], one.label] = one
+    if not found:
+        raise selection.nothing_of("V-REX", "vrex")
     order = list(_VARIANTS)
-    settings = sorted(newest, key=lambda setting: (setting.mini, order.index(setting.variant)))
-    return Comparison(tuple(_compared(setting, newest[setting]) for setting in settings))
+    settings = sorted(found, key=lambda setting: (setting.synthetic, order.index(setting.variant), setting.data))
+    data = Counter((setting.synthetic, setting.variant) for setting in found)
+    return Comparison(
+        tuple(
+            _compared(setting, found[setting], has_others=data[setting.synthetic, setting.variant] > 1)
+            for setting in settings
+        )
+    )
 
 
-def _compared(setting: Setting, files: Mapping[tuple[str, str], SampleFile]) -> SettingComparison:
+def _compared(setting: Setting, logs: Mapping[tuple[str, str], Chosen], *, has_others: bool) -> SettingComparison:
     by_mode: defaultdict[str, dict[str, list[Sample]]] = defaultdict(dict)
-    by_model: defaultdict[str, dict[str, list[Sample]]] = defaultdict(dict)
-    for mode, model in sorted(files, key=lambda key: (_MODES.index(key[0]), key[1])):
-        samples = list(_samples(files[mode, model], mode, forced=setting.variant == _FORCED))
-        by_mode[mode][model] = by_model[model][mode] = samples
-    models = tuple(_model_result(name, by_model[name]) for name in sorted(by_model))
+    by_label: defaultdict[str, dict[str, list[Sample]]] = defaultdict(dict)
+    of_label: defaultdict[str, dict[str, Chosen]] = defaultdict(dict)
+    for mode, label in sorted(logs, key=lambda key: (_MODES.index(key[0]), key[1])):
+        of_label[label][mode] = logs[mode, label]
+        samples = list(_samples(logs[mode, label], mode, forced=setting.variant == _FORCED))
+        by_mode[mode][label] = by_label[label][mode] = samples
+    models = [_model_result(of_label[label], by_label[label]) for label in by_label]
+    models.sort(key=lambda one: (any(mode.is_partial for mode in one.modes.values()), one.label))
     across = {mode: _across(mode, samples_of, models) for mode, samples_of in by_mode.items() if mode != _DIRECT}
-    remarks = (*_remarks_on_models(models), *_remarks_across(setting, across))
-    return SettingComparison(setting, models, across, remarks)
+    is_known = all(one.log.settings.data for one in logs.values())
+    remarks = [_OTHER_DATA] if has_others else []
+    remarks += [
+        *_remarks_on_models(models),
+        *_remarks_on_pairs(models, by_label),
+        *_remarks_across(setting, across, by_mode),
+    ]
+    title = f"V-REX{', synthetic data' * setting.synthetic}{_VARIANTS[setting.variant]}"
+    if has_others:
+        title += f", data {setting.data if is_known else 'unknown'}"
+    return SettingComparison(setting, title, tuple(models), across, tuple(remarks))
 
 
-def _samples(file: SampleFile, mode: str, *, forced: bool) -> Iterator[Sample]:
-    metric = "step_acc" if forced else "final_acc"
-    seen = set()
-    for number, logged in enumerate(read_samples(file), start=1):
+def _samples(chosen: Chosen, mode: str, *, forced: bool) -> Iterator[Sample]:
+    metric, file = "step_acc" if forced else "final_acc", chosen.log.file
+    for number, logged in enumerate(chosen.samples(), start=1):
         place = f"{file.path}, sample {number}"
         record = logged.get(metric)
         if not isinstance(record, dict):
@@ -198,32 +228,55 @@ def _samples(file: SampleFile, mode: str, *, forced: bool) -> Iterator[Sample]:
             raise DataError(f"{place}: {error}") from error
         if (sample.mode, sample.step > 0) != (mode, forced):
             raise DataError(f"{place}: mode {sample.mode}, step {sample.step}, is not of the task {file.task}.")
-        if (sample.id, sample.step) in seen:
-            raise DataError(f"{place}: {sample.id!r} is there twice. Were two files of samples put together?")
-        seen.add((sample.id, sample.step))
         yield sample
 
 
-def _model_result(model: str, samples: Mapping[str, Sequence[Sample]]) -> ModelResult:
-    direct = _accuracy(samples.get(_DIRECT, ())).value
-    modes = {mode: _mode_result(mode, of_mode, direct) for mode, of_mode in samples.items()}
-    ratio = metrics.following_to_planning(_ability(modes, "following"), _ability(modes, "planning"))
-    return ModelResult(model, modes, ratio)
+def _model_result(logs: Mapping[str, Chosen], samples: Mapping[str, Sequence[Sample]]) -> ModelResult:
+    direct = samples.get(_DIRECT, ())
+    modes = {
+        mode: _mode_result(of_mode, logs[mode].log.expected, math.nan if mode == _DIRECT else _gain(of_mode, direct))
+        for mode, of_mode in samples.items()
+    }
+    followed, planned = _in_both(samples.get("following", ()), samples.get("planning", ()))
+    ratio = metrics.following_to_planning(_mean_ability(followed), _mean_ability(planned)) if followed else math.nan
+    first = next(iter(logs.values()))
+    return ModelResult(first.label, first.model, first.log.simulated, modes, ratio)
 
 
-def _mode_result(mode: str, samples: Sequence[Sample], direct: float) -> ModeResult:
-    abilities = [(one.ability, one.category) for one in samples if one.ability is not None]
-    accuracy = _accuracy(samples)
+def _mode_result(samples: Sequence[Sample], expected: int | None, gain: float) -> ModeResult:
     return ModeResult(
         n=len(samples),
+        expected=expected,
         failed=sum(one.failed for one in samples),
-        ability=metrics.macro_average(*zip(*abilities, strict=True)) if abilities else None,
-        accuracy=accuracy,
-        gain=math.nan if mode == _DIRECT else metrics.gain(accuracy.value, direct),
+        ability=_abilities_of(samples),
+        accuracy=_accuracy(samples),
+        gain=gain,
         recovery=metrics.recovery(samples),
         compliance=metrics.format_compliance(samples),
         by_step=tuple(metrics.accuracy_by_step(samples)),
     )
+
+
+def _gain(samples: Sequence[Sample], direct: Sequence[Sample]) -> float:
+    after, alone = _in_both(samples, direct)
+    relative: float = metrics.gain(_accuracy(after).value, _accuracy(alone).value)
+    return relative
+
+
+def _in_both(a: Sequence[Sample], b: Sequence[Sample]) -> tuple[list[Sample], list[Sample]]:
+    """The samples of two tasks with ids that both have."""
+    ids = {one.id for one in a} & {one.id for one in b}
+    return [one for one in a if one.id in ids], [one for one in b if one.id in ids]
+
+
+def _abilities_of(samples: Iterable[Sample]) -> Average | None:
+    abilities = [(one.ability, one.category) for one in samples if one.ability is not None]
+    return metrics.macro_average(*zip(*abilities, strict=True)) if abilities else None
+
+
+def _mean_ability(samples: Iterable[Sample]) -> float:
+    ability = _abilities_of(samples)
+    return ability.value if ability else math.nan
 
 
 def _accuracy(samples: Sequence[Sample]) -> Average:
@@ -237,10 +290,16 @@ def _ability(modes: Mapping[str, ModeResult], mode: str) -> float:
 
 
 def _across(mode: str, samples: Mapping[str, Sequence[Sample]], models: Sequence[ModelResult]) -> Across:
+    most = max(map(len, samples.values()))
+    samples = {label: of_label for label, of_label in samples.items() if len(of_label) == most}
     difficulties = metrics.difficulties(samples)
     counts = Counter(difficulties.values())
     several = len(samples) > 1
-    both = [one for one in models if _DIRECT in one.modes and not math.isnan(_ability(one.modes, mode))]
+    both = [
+        one
+        for one in models
+        if one.label in samples and _DIRECT in one.modes and not math.isnan(_ability(one.modes, mode))
+    ]
     return Across(
         models=len(samples),
         samples=len(difficulties),
@@ -256,20 +315,41 @@ def _across(mode: str, samples: Mapping[str, Sequence[Sample]], models: Sequence
 
 def _remarks_on_models(models: Iterable[ModelResult]) -> Iterator[str]:
     for one in models:
+        yield from (f"{one.label}: {sentence}" for sentence in one.simulated)
         for mode, result in one.modes.items():
             if result.accuracy.missing:
                 missing = ", ".join(result.accuracy.missing)
-                yield f"{one.model}, {mode}: no samples of {missing}; the averages lack them and are not official."
+                yield f"{one.label}, {mode}: no samples of {missing}; the averages lack them and are not official."
             if result.failed:
-                yield f"{one.model}, {mode}: {result.failed} of {result.n} have a failed request, which is wrong."
-        sizes = {mode: result.n for mode, result in one.modes.items()}
-        if len(set(sizes.values())) > 1:
-            counted = ", ".join(f"{mode} {n}" for mode, n in sizes.items())
-            yield f"{one.model}: the modes have different numbers of samples ({counted}); gain and ratio may mislead."
+                yield f"{one.label}, {mode}: {result.failed} of {result.n} have a failed request, which is wrong."
+            if result.is_partial:
+                yield f"{one.label}, {mode}: partial, {result.n} of {result.expected} samples."
 
 
-def _remarks_across(setting: Setting, across: Mapping[str, Across]) -> Iterator[str]:
+def _remarks_on_pairs(
+    models: Iterable[ModelResult], samples: Mapping[str, Mapping[str, Sequence[Sample]]]
+) -> Iterator[str]:
+    for one in models:
+        ids = {mode: {sample.id for sample in of_mode} for mode, of_mode in samples[one.label].items()}
+        if len({frozenset(of_mode) for of_mode in ids.values()}) > 1:
+            counted = ", ".join(f"{mode} {len(of_mode)}" for mode, of_mode in ids.items())
+            common = len(set.intersection(*ids.values()))
+            yield (
+                f"{one.label}: the modes have different samples ({counted}; {common} in all); gain and ratio are on "
+                "those that both modes have."
+            )
+
+
+def _remarks_across(
+    setting: Setting, across: Mapping[str, Across], samples: Mapping[str, Mapping[str, Sequence[Sample]]]
+) -> Iterator[str]:
     for mode, one in across.items():
+        sizes = {label: len(of_label) for label, of_label in samples[mode].items()}
+        if fewer := [f"{label} ({n})" for label, n in sizes.items() if n < max(sizes.values())]:
+            yield (
+                f"Difficulty, shared failures, wrong steps and correlation of {mode} are without {', '.join(fewer)}, "
+                f"which lack some of the {max(sizes.values())} samples."
+            )
         if one.models < 2:
             yield f"Difficulty and shared failures of {mode} need at least two models; there is one."
         elif not one.samples:
@@ -287,8 +367,8 @@ def _remarks_across(setting: Setting, across: Mapping[str, Across]) -> Iterator[
 def render(comparison: Comparison) -> list[Table]:
     """A comparison's tables, for the command line.
 
-    In parentheses stands the published figure, where there is one for a model of that name. Beside the embedded
-    benchmark there is none, since its figures are not comparable with V-REX's.
+    In parentheses stands the published figure, where there is one for a model of that name. Beside synthetic data there
+    is none, since its figures are not comparable with V-REX's.
 
     Args:
         comparison: What `compare` returned.
@@ -309,7 +389,7 @@ def _abilities(one: SettingComparison) -> Table:
         if result.ability:
             figure = Figure(one.setting.variant, "ability", mode, AVERAGE)
             cells = _averages(result.ability, figure, _published(one, model))
-            table.add_row(_plain(model.model), mode, str(result.n), *cells)
+            table.add_row(_name(model), mode, _n(result), *cells)
     return table
 
 
@@ -319,7 +399,7 @@ def _accuracies(one: SettingComparison) -> Table:
     for model, mode, result in _results(one):
         figure = Figure(one.setting.variant, "accuracy", mode, AVERAGE)
         cells = _averages(result.accuracy, figure, _published(one, model))
-        table.add_row(_plain(model.model), mode, str(result.n), *cells)
+        table.add_row(_name(model), mode, _n(result), *cells)
     return table
 
 
@@ -331,7 +411,7 @@ def _outcomes(one: SettingComparison) -> Table:
         gain = metrics.gain(_known(one, model, "accuracy", mode), _known(one, model, "accuracy", _DIRECT))
         ratio = _beside(model.following_to_planning, metrics.following_to_planning(*abilities), 2)
         table.add_row(
-            _plain(model.model),
+            _name(model),
             mode,
             _NONE if mode == _DIRECT else _beside(result.gain, gain),
             _beside(result.recovery.value, _known(one, model, "recovery", mode)),
@@ -348,7 +428,7 @@ def _by_step(one: SettingComparison) -> Table:
     history = "the right history" if one.setting.variant == _FORCED else "the model's own history"
     table = _table(one, f"accuracy by step, with {history}, %", "model", "mode", *map(str, numbers))
     for model, mode, by_step in rows:
-        table.add_row(_plain(model.model), mode, *_cells(by_step, numbers))
+        table.add_row(_name(model), mode, *_cells(by_step, numbers))
     return table
 
 
@@ -375,14 +455,14 @@ def _by_wrong_steps(one: SettingComparison) -> Table:
     numbers = _numbers(rows.values())
     table = _table(one, "accuracy on the final question by wrong steps, all models, %", "mode", *map(str, numbers))
     for mode, by_wrong_steps in rows.items():
-        official = mode == "following" and one.setting == Setting(mini=False, variant=_STANDARD)
+        official = mode == "following" and one.setting == Setting(False, _STANDARD, one.setting.data)
         table.add_row(mode, *_cells(by_wrong_steps, numbers, published.accuracy_by_wrong_steps() if official else {}))
     return table
 
 
 def _correlations(one: SettingComparison) -> Table:
     table = _table(one, "correlation of ability with direct accuracy", "mode", "models", "Pearson's r")
-    official = one.setting == Setting(mini=False, variant=_STANDARD)
+    official = one.setting == Setting(False, _STANDARD, one.setting.data)
     for mode, across in one.across.items():
         if not math.isnan(across.correlation):
             r = _beside(across.correlation, published.CORRELATIONS[mode] if official else math.nan, 3)
@@ -398,10 +478,7 @@ def _remarks(one: SettingComparison) -> Table:
 
 
 def _table(one: SettingComparison, title: str, *columns: str, show_header: bool = True) -> Table:
-    name = "V-REX, embedded benchmark" if one.setting.mini else "V-REX"
-    table = Table(
-        title=f"{name}{_VARIANTS[one.setting.variant]}: {title}", title_justify="left", show_header=show_header
-    )
+    table = Table(title=f"{one.title}: {title}", title_justify="left", show_header=show_header)
     for column in columns:
         table.add_column(column, justify="left" if column in ("", "model", "mode") else "right", overflow="fold")
     return table
@@ -412,7 +489,7 @@ def _results(one: SettingComparison) -> Iterator[tuple[ModelResult, str, ModeRes
 
 
 def _published(one: SettingComparison, model: ModelResult) -> Mapping[Figure, float]:
-    return {} if one.setting.mini else published.published_figures(model.model)
+    return {} if one.setting.synthetic else published.published_figures(model.model)
 
 
 def _known(one: SettingComparison, model: ModelResult, measure: str, mode: str) -> float:
@@ -426,6 +503,14 @@ def _averages(average: Average, figure: Figure, known: Mapping[Figure, float]) -
         for name, value in [*means, (AVERAGE, average.value)]
     ]
     return [*cells, _number(average.error)]
+
+
+def _name(model: ModelResult) -> Text:
+    return _plain(f"{model.label} (simulated)" if model.simulated else model.label)
+
+
+def _n(result: ModeResult) -> str:
+    return f"{result.n} of {result.expected}" if result.is_partial else str(result.n)
 
 
 def _numbers(tables: Iterable[Iterable[Row]]) -> list[int]:
