@@ -286,6 +286,11 @@ def test_an_address_without_a_secret_is_taken(tmp_path: Path) -> None:
             ", line 2: expected YAML, found a fault: '2026-99-99' is no timestamp",
         ),
         ("name: a\npython: 0x_\n", ", line 2: expected YAML, found a fault: '0x_' is no int."),
+        (
+            "env: {X: 1:30}\n",
+            ", line 1, field env.X: Expected text, or a number, true or false as everything reads it, ",
+        ),
+        ("env: {X: 1:30}\n", "found '1:30', which YAML takes for '90'; put it in quotes."),
         (f"name: 0x{'f' * 5_000}\n", ", line 1: expected YAML, found a fault: a number of more than 100 characters."),
         (f"name: 1{':59' * 200}.5\n", ", line 1: expected YAML, found a fault: a number of more than 100 characters."),
     ],
@@ -295,6 +300,91 @@ def test_what_is_no_plan(text: str, sentence: str, tmp_path: Path) -> None:
     path.write_text(text, encoding="utf-8")
     with pytest.raises(DataError, match=re.escape(sentence)):
         read_plan(path)
+
+
+PLACES = {
+    "env.X": "env: {{X: {}}}\n",
+    "models.0.env.X": "models:\n- {{name: m, model: condchain_sim, env: {{X: {}}}}}\n",
+    "models.0.args.a": "models:\n- {{name: m, model: condchain_sim, args: {{a: {}}}}}\n",
+    "models.0.args.a.0.b": "models:\n- {{name: m, model: condchain_sim, args: {{a: [b: {}]}}}}\n",
+    "settings.0.gen_kwargs.a": "settings:\n- {{gen_kwargs: {{a: {}}}}}\n",
+    "settings.0.limit": "settings:\n- {{limit: {}}}\n",
+    "settings.0.seed": "settings:\n- {{seed: {}}}\n",
+    "slurm.time": "slurm: {{time: {}}}\n",
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(
+    ("text", "taken"),
+    [
+        ("1:30", "90"),
+        ("12:00:00", "43200"),
+        ("1:30.5", "90.5"),
+        ("0777", "511"),
+        ("0x1F", "31"),
+        ("0b11", "3"),
+        ("1_000", "1000"),
+        ("1_0.5", "10.5"),
+        ("+5", "5"),
+        ("-0", "0"),
+        ("yes", "True"),
+        ("No", "False"),
+        ("on", "True"),
+        ("OFF", "False"),
+        ("2026-01-02", "2026-01-02"),
+        ("2026-01-02 10:00:00", "2026-01-02 10:00:00"),
+        ("!!int '0777'", "511"),
+    ],
+)
+def test_what_yaml_takes_for_something_else_has_to_be_in_quotes(
+    text: str, taken: str, place: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "plan.yaml"
+    path.write_text(PLACES[place].format(text), encoding="utf-8")
+    line = 2 if "\n-" in PLACES[place] else 1
+    with pytest.raises(DataError) as caught:
+        read_plan(path)
+    assert str(caught.value).startswith(f"{path}, line {line}, field {place}: Expected text, or a number, ")
+    assert f", which YAML takes for {taken!r}; put it in quotes." in str(caught.value)
+
+
+def test_what_is_exported_is_what_stands_in_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "plan.yaml"
+    values = [
+        '"1:30"',
+        '"0777"',
+        "5",
+        "-7",
+        "0",
+        "08",
+        "1e3",
+        "1.2.3",
+        "'yes'",
+        "'1_000'",
+        "'2026-01-02'",
+        "y",
+        "=x",
+        "1-2",
+    ]
+    variables = "".join(f"  X{number}: {value}\n" for number, value in enumerate(values))
+    path.write_text(f"{yaml.safe_dump(PLAN)}env:\n{variables}", encoding="utf-8")
+    plan = read_plan(path)
+    assert list(plan.env.values()) == [value.strip("\"'") for value in values]
+    write_sweep(plan, tmp_path / "sweep")
+    launch = (tmp_path / "sweep" / "cells" / plan.cells[0].name / "launch.sh").read_text(encoding="utf-8")
+    exports = "".join(line + "\n" for line in launch.splitlines() if line.startswith("export "))
+    ran = sh("bash", "-c", f"{exports} exec {shutil.which('env')}")
+    assert {f"X{n}={value.strip(chr(34) + chr(39))}" for n, value in enumerate(values)} <= set(ran.stdout.splitlines())
+
+
+def test_numbers_and_truths_as_everything_reads_them_are_taken(tmp_path: Path) -> None:
+    path = tmp_path / "plan.yaml"
+    path.write_text(
+        f"{yaml.safe_dump(PLAN)}settings:\n- gen_kwargs: {{a: 0.70, b: 1.0e-07, c: true, d: False, e: -3, f: .5}}\n",
+        encoding="utf-8",
+    )
+    assert read_plan(path).settings[0].gen_kwargs == {"a": 0.7, "b": 1e-7, "c": True, "d": False, "e": -3, "f": 0.5}
 
 
 def test_no_file(tmp_path: Path) -> None:
@@ -809,6 +899,34 @@ def test_results_of_lmms_eval_by_hand_count(tmp_path: Path) -> None:
     assert row.detail.startswith("max_tokens were spent")
 
 
+@pytest.mark.parametrize("earlier", ["write 1; exit 1", "write 1"])
+def test_a_clock_that_is_set_back_hides_no_results(earlier: str, tmp_path: Path) -> None:
+    """Results are told from earlier ones by what is in them, not by their times."""
+    spent = '"budget_exceeded": true'
+    plan = written(tmp_path / "plan.yaml", python=told(tmp_path / "bin", earlier, usage=spent))
+    out = tmp_path / "sweep"
+    write_sweep(plan, out)
+    assert run(out).returncode == 1
+    told(tmp_path / "bin", 'write 0; touch -d "2 hours ago" "$results"/0_*')
+    assert run(out).returncode == 0
+    row = only(plan, out)
+    assert (row.state, row.results) == ("done", out / "cells" / row.name / "results" / "0_results.json")
+
+
+@pytest.mark.parametrize(
+    "named", ["../../x_results.json", "/etc/passwd", "", "\x00\n", "x" * 10_000, "results/2_results.json"]
+)
+def test_a_name_of_results_that_are_not_there_counts_for_nothing(named: str, tmp_path: Path) -> None:
+    plan = written(tmp_path / "plan.yaml", python=told(tmp_path / "bin", "write 1"))
+    out = tmp_path / "sweep"
+    write_sweep(plan, out)
+    assert run(out).returncode == 0
+    folder = out / "cells" / plan.cells[0].name
+    (folder / "results_file").write_text(named)
+    row = only(plan, out)
+    assert (row.state, row.results) == ("done", folder / "results" / "1_results.json")
+
+
 def stopping_before(command: str, out: Path) -> None:
     """Has cell.sh killed at a line, as by a power cut."""
     script = out / "cell.sh"
@@ -818,7 +936,17 @@ def stopping_before(command: str, out: Path) -> None:
     script.write_text("".join(lines))
 
 
-@pytest.mark.parametrize("command", [': >"$folder/started"', "rm -f", "[ ! -f", 'echo "runs', '"${launch[@]}"'])
+@pytest.mark.parametrize(
+    "command",
+    [
+        'rm -f "$folder/results_file"',
+        'echo "$(uname -n)',
+        'rm -f "$folder/exit_code"',
+        "[ ! -f",
+        'echo "runs',
+        '"${launch[@]}"',
+    ],
+)
 @pytest.mark.parametrize("first", ["write 1; exit 1", "write 1"])
 def test_wherever_a_start_is_killed_results_of_an_earlier_one_do_not_count(
     command: str, first: str, tmp_path: Path
@@ -867,8 +995,18 @@ def test_running_then_killed_then_gone_on_with(tmp_path: Path) -> None:
     killed(process)
     wait_for(lambda: only(plan, out).state == "failed")
     os.utime(log)
-    assert only(plan, out).state == "running"  # for all that the files say
-    os.utime(log, (old, old))
+    if shutil.which("flock"):
+        # Its log is fresh, but it was started on this machine, and its lock is free.
+        assert only(plan, out).state == "failed"
+        ahead = time.time() + 7_200  # the clock was set back since
+        os.utime(log, (ahead, ahead))
+        assert only(plan, out).state == "failed"
+        os.utime(log)
+    for elsewhere in ("another-machine locked\n", f"{os.uname().nodename} \n"):
+        log.with_name("started").write_text(elsewhere)
+        assert only(plan, out).state == "running"  # for all that the files say
+    for path in (log, log.with_name("started")):
+        os.utime(path, (old, old))
     row = only(plan, out)
     assert (row.state, row.detail) == ("failed", "stopped 2.0 h ago without an exit code: at work")
     assert only(plan, out, fresh_minutes=180).state == "running"

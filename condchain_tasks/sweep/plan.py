@@ -24,7 +24,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.data.fields import complete, faults_of, shown
-from condchain_tasks.redaction import holds_secret
+from condchain_tasks.redaction import holds_secret, is_secret
 from condchain_tasks.tasks import task_names
 
 MAX_CELLS = 10_000
@@ -49,6 +49,16 @@ _SHELL_SETS = re.compile(
 )
 _STRUCTURAL = frozenset(",\"'{}[]\\")
 _TAG = "tag:yaml.org,2002:"
+# How a number or a truth may be written: as every reader takes it. YAML 1.1 also takes 0777, 0x1F, 1_000, 1:30, yes and
+# off for one, and then hands on another text than the one that stands in the file.
+_WRITTEN = {
+    f"{_TAG}int": re.compile(r"-?[1-9][0-9]*|0"),
+    f"{_TAG}float": re.compile(
+        r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|nan)", re.IGNORECASE
+    ),
+    f"{_TAG}bool": re.compile(r"true|false", re.IGNORECASE),
+    f"{_TAG}timestamp": re.compile(r"(?!)"),
+}
 
 
 def _matching(pattern: str, what: str) -> AfterValidator:
@@ -415,7 +425,8 @@ def read_plan(path: Path) -> Plan:
         if path.stat().st_size > _MAX_PLAN_BYTES:
             raise DataError(f"{path} has more than {_MAX_PLAN_BYTES:,} bytes; that is no plan.")
         text = path.read_text(encoding="utf-8")
-        _check_nodes(yaml.compose(text, Loader=yaml.SafeLoader), set())
+        nodes = yaml.compose(text, Loader=yaml.SafeLoader)
+        _check_nodes(nodes, set())
         value = yaml.load(text, Loader=_Loader)
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{path} cannot be read: {error}.") from error
@@ -424,6 +435,8 @@ def read_plan(path: Path) -> Plan:
         raise DataError(f"{path}{line}: expected YAML, found a fault: {error.problem}.") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise DataError(f"{path}: expected YAML, found a fault: {' '.join(str(error).split())}.") from error
+    if faults := [f"{path}, {fault}" for fault in _misread(nodes, ())]:
+        raise DataError(" ".join(faults[:_MAX_FAULTS]))
     try:
         return Plan.model_validate(value if isinstance(value, dict) else {})
     except ValidationError as error:
@@ -467,6 +480,23 @@ def _check_nodes(node: Any, seen: set[int]) -> None:
     elif node is not None and node.tag in (f"{_TAG}int", f"{_TAG}float") and len(node.value) > _MAX_NUMBER:
         problem = f"a number of more than {_MAX_NUMBER} characters"
         raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+
+
+def _misread(node: Any, place: tuple[str, ...]) -> Iterator[str]:
+    """What says something else in the file than what YAML takes it for."""
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if not is_secret(key.value):  # refused for its name, without being shown
+                yield from _misread(value, (*place, key.value))
+    elif isinstance(node, yaml.SequenceNode):
+        for number, value in enumerate(node.value):
+            yield from _misread(value, (*place, str(number)))
+    elif node is not None and (written := _WRITTEN.get(node.tag)) and not written.fullmatch(node.value):
+        found, taken = shown(node.value), shown(str(_Loader("").construct_object(node)))
+        yield (
+            f"line {node.start_mark.line + 1}, field {'.'.join(place)}: Expected text, or a number, true or false as "
+            f"everything reads it, found {found}, which YAML takes for {taken}; put it in quotes."
+        )
 
 
 def joined(arguments: Mapping[str, Any]) -> str:

@@ -16,17 +16,28 @@ from condchain_tasks.data.fields import shown
 from condchain_tasks.redaction import redacted_text
 from condchain_tasks.report.runs import read_results, results_files
 from condchain_tasks.sweep.plan import Plan
-from condchain_tasks.sweep.write import BUDGET_REACHED, CELLS, EXIT_CODE, LOCK, LOG, NO_RESULTS, STARTED
+from condchain_tasks.sweep.write import (
+    BUDGET_REACHED,
+    CELLS,
+    EXIT_CODE,
+    LOCK,
+    LOG,
+    NO_RESULTS,
+    RESULTS_FILE,
+    STARTED,
+)
 
 State = Literal["done", "running", "failed", "missing"]
 
 FRESH_MINUTES = 15.0
-"""A cell whose log was written to within this time, and that has no exit code, is taken to be running.
+"""A cell without an exit code, whose log was written to within this time, is taken to be running on another machine.
 
-It may run on another machine, and not every shared file system shows here what is locked there."""
+Not every shared file system shows here what is locked there. A cell that was started on this machine runs as long as
+its lock is held, and no longer."""
 
 _TAIL_BYTES = 200_000
 _MAX_DETAIL = 300
+_MAX_PATH = 4_096
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)")
 _ERROR = re.compile(r"\b(?:\w*Error|\w*Exception|ERROR|CRITICAL|FATAL|Killed|error:|srun:|slurmstepd:)")
 _SAID = {
@@ -45,7 +56,8 @@ class CellStatus:
         model: Its model's name in the plan.
         task: Its task.
         setting: Its setting's name in the plan.
-        state: "done": its results are there. "running": no exit code, and it holds its lock or has a fresh log.
+        state: "done": its results are there. "running": no exit code, and its lock is held or, if it was started on
+            another machine, its log is fresh.
             "failed": it has an exit code other than 0, stopped without one, or left results that are damaged.
             "missing": it was never started.
         detail: One line that can be printed: of a failed cell why, by its exit code and the last error in its log, or
@@ -96,7 +108,7 @@ def status(plan: Plan, out: Path, fresh_minutes: float = FRESH_MINUTES) -> list[
 
 def _look(folder: Path, fresh_minutes: float) -> tuple[State, str, Path | None]:
     code = _exit_code(folder / EXIT_CODE)
-    results = max(results_files(folder), key=lambda path: _modified(path) or 0.0, default=None)
+    results = _results(folder)
     if code == 0:
         state, detail, path = (
             _ended(results) if results else ("failed", "its results are gone, or cannot be read", None)
@@ -115,9 +127,20 @@ def _look(folder: Path, fresh_minutes: float) -> tuple[State, str, Path | None]:
         # Run by hand with lmms-eval's --config, it leaves nothing but its results.
         return _ended(results) if results else ("missing", "", None)
     age = max(0.0, time.time() - max(signs))
-    if age <= 60 * fresh_minutes:
+    if age <= 60 * fresh_minutes and not _was_locked_here(folder / STARTED):
         return "running", "", None
     return "failed", _because(folder, f"stopped {age / 3600:.1f} h ago without an exit code"), None
+
+
+def _results(folder: Path) -> Path | None:
+    """The results that the cell's last start left by its own word, else the newest ones."""
+    files = results_files(folder)
+    try:
+        with (folder / RESULTS_FILE).open("rb") as file:
+            named = folder / os.fsdecode(file.read(_MAX_PATH)).rstrip("\n")
+    except OSError:
+        named = folder
+    return named if named in files else max(files, key=lambda path: _modified(path) or 0.0, default=None)
 
 
 def _ended(path: Path) -> tuple[State, str, Path | None]:
@@ -200,6 +223,15 @@ def _is_held(lock: Path) -> bool:
     except OSError:
         return False
     return False
+
+
+def _was_locked_here(started: Path) -> bool:
+    """Whether a cell took its lock on this machine: it runs as long as that is held."""
+    try:
+        with started.open("rb") as file:
+            return file.read(_MAX_PATH).split() == [os.fsencode(os.uname().nodename), b"locked"]
+    except OSError:
+        return False
 
 
 def _modified(path: Path) -> float | None:

@@ -23,13 +23,14 @@ LAUNCH = "launch.sh"
 LOG = "log.txt"
 EXIT_CODE = "exit_code"
 STARTED = "started"
+RESULTS_FILE = "results_file"
 LOCK = "lock"
 RESULTS = "results"
 CACHE = "cache"
-"""What is in a cell's folder: the configuration, what runs it, its log, its exit code, when it was last started, what
-it locks as long as it runs, lmms-eval's results, and the replies that it keeps. No two cells share those: lmms-eval's
-cache tells replies apart by model, task, prompt and some generation settings, but not by seed, system instruction or
-server, and it reads the common file as if no other process wrote to it."""
+"""What is in a cell's folder: the configuration, what runs it, its log, its exit code, where and when it was last
+started, which results that left, what it locks as long as it runs, lmms-eval's results, and the replies that it keeps.
+No two cells share those: lmms-eval's cache tells replies apart by model, task, prompt and some generation settings, but
+not by seed, system instruction or server, and it reads the common file as if no other process wrote to it."""
 
 NO_RESULTS = 70
 """Exit code of a cell that came to its end and left no results: lmms-eval exits with 0 after an error."""
