@@ -3,8 +3,8 @@
 It stores the text that API models return for a failed request like a reply, or takes it back from its log, so that a
 second run is served the failure again. It computes an entry's key once before and once after the model saw the
 request, while some models write into the request's settings, so that a second run finds nothing. It stores replies only
-when the last one is there, and never looks again at what a run that was killed had stored. Its key knows neither the
-model's server nor, for chat models, what is sent.
+when the last one is there. Its key knows neither the model's server nor, for chat models, what is sent. What becomes of
+replies on the disk stands in `kept_replies`.
 """
 
 from __future__ import annotations
@@ -12,16 +12,14 @@ from __future__ import annotations
 import copy
 import functools
 import hashlib
-import sqlite3
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
-from filelock import FileLock
 from loguru import logger
 
 from condchain_tasks.identity import server_of
+from condchain_tasks.kept_replies import keep_replies_whatever_happens
 from condchain_tasks.rounds import REQUEST_TYPE, run_rounds
 from condchain_tasks.scorers.replies import encodable, is_failed
 
@@ -40,8 +38,8 @@ def mend_response_cache() -> None:
 
         is_valid: Callable[[Any, str], bool] = ResponseCache._is_valid_response
         execute: Callable[..., list[Any]] = ResponseCache.execute
-        create: Callable[..., Any] = ResponseCache.create
-        log: Callable[..., None] = ResponseCache._log_to_audit
+        for name in ("create", "finalize", "_log_to_audit", "_store"):
+            getattr(ResponseCache, name)
     except (ImportError, AttributeError):
         logger.warning(
             "condchain-tasks {} cannot keep failed requests out of the cache of lmms-eval {}: after failures, delete "
@@ -52,6 +50,8 @@ def mend_response_cache() -> None:
         return
     if getattr(ResponseCache, _MARK, False):
         return
+    keep_replies_whatever_happens(ResponseCache)
+    log: Callable[..., None] = ResponseCache._log_to_audit
 
     @functools.wraps(is_valid)
     def is_valid_reply(response: Any, request_type: str) -> bool:
@@ -76,13 +76,8 @@ def mend_response_cache() -> None:
             kwargs |= {"cache_key": "", "deterministic": False}  # such a line is never taken back into the cache
         log(self, request_type, *args, **kwargs)
 
-    def create_with_leftovers(cls: type[Any], /, cache_root: str, **kwargs: Any) -> Any:
-        _take_over(Path(cache_root).parent if cache_root.endswith(".db") else Path(cache_root))
-        return create(cache_root, **kwargs)
-
     ResponseCache._is_valid_response = staticmethod(is_valid_reply)
     ResponseCache.execute = execute_on_copies
-    ResponseCache.create = classmethod(create_with_leftovers)
     ResponseCache._log_to_audit = log_to_audit
     setattr(ResponseCache, _MARK, True)
 
@@ -104,23 +99,6 @@ def _tell_apart(cache: Any, lm: Any, requests: Sequence[Any]) -> None:
 
 def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _take_over(root: Path) -> None:
-    """Puts the replies that broken runs have stored where the cache looks for them.
-
-    A run that goes on beside this one keeps its own; taking over what it has so far does it no harm.
-    """
-    from lmms_eval.caching.response_cache import ResponseCache
-
-    shards = sorted(str(shard) for run in root.glob("runs/*/") for shard in run.glob("rank_*.db"))
-    if not shards:
-        return
-    try:
-        with FileLock(root / "leftovers.lock"):  # ranks start together
-            ResponseCache.merge_shards(shards, str(root / "cache.db"))
-    except (sqlite3.Error, OSError) as error:
-        logger.warning("The replies of broken runs in {} cannot be taken over: {}.", root, error)
 
 
 class _CopyingRequests:

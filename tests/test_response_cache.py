@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -92,15 +91,6 @@ def test_half_characters_are_replaced_before_they_are_kept(tmp_path: Path) -> No
     model = Model({0: "half \ud83d of it"})
     assert run(tmp_path, model)[0] == "half ? of it"
     assert run(tmp_path, Model())[0] == "half ? of it"
-
-
-def test_a_cache_that_cannot_be_read_is_one_warning(tmp_path: Path, warnings: list[str]) -> None:
-    (tmp_path / "runs" / "old").mkdir(parents=True)
-    (tmp_path / "runs" / "old" / "rank_0.db").write_bytes(b"no database")
-    assert run(tmp_path, Model())[1] == "reply 1"
-    assert any("cannot be taken over" in warning for warning in warnings)
-    with sqlite3.connect(tmp_path / "cache.db") as db:
-        assert db.execute("SELECT COUNT(*) FROM responses").fetchone() == (3,)
 
 
 def test_another_server_is_asked_itself(tmp_path: Path) -> None:
