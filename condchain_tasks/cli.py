@@ -419,39 +419,67 @@ def _form_and_file(form: Format | None, out: Path | None) -> tuple[Format, Path]
 
 _SUFFIXES = {Format.html: ".html", Format.md: ".md", Format.csv: "", Format.latex: ".tex"}
 _ENDINGS = {suffix: form for form, suffix in _SUFFIXES.items() if suffix}
-_RunArgument = Annotated[Path, typer.Argument(help="The folder of --output_path of one model.")]
+_RunArgument = Annotated[
+    Path,
+    typer.Argument(metavar="RUN", help="The folder of --output_path of one model, or a file of results or samples."),
+]
+_ChoiceOption = Annotated[
+    str | None,
+    typer.Option(help="Which run, by its date or its label in the report; left out, the newest that is whole."),
+]
+_SyntheticOption = Annotated[
+    bool, typer.Option("--synthetic", help="Write it although the data was drawn or the model or judge is simulated.")
+]
 _OutOption = Annotated[Path, typer.Option(help="The file to write; a manifest is written beside it.")]
 _IncompleteOption = Annotated[bool, typer.Option("--incomplete", help="Write it although something is missing.")]
 
 
 @submit_app.command("condchain", epilog=_examples("condchain submit condchain results/model --out condchain.json"))
 def submit_condchain(
-    run: _RunArgument, out: _OutOption, incomplete: _IncompleteOption = False, json_file: JsonOption = None
+    path: _RunArgument,
+    out: _OutOption,
+    run: _ChoiceOption = None,
+    incomplete: _IncompleteOption = False,
+    synthetic: _SyntheticOption = False,
+    json_file: JsonOption = None,
 ) -> None:
     """Write the official result format of MM-CondChain, and print what its scorer will compute from it."""
     from condchain_tasks.report import submit_condchain as benchmark
 
-    _submit(lambda: benchmark.submit_condchain(run, out, incomplete=incomplete), json_file)
+    options: dict[str, Any] = {"run": run, "incomplete": incomplete, "synthetic": synthetic}
+    _submit(lambda: benchmark.submit_condchain(path, out, **options), json_file)
 
 
 @submit_app.command("ccrv", epilog=_examples("condchain submit ccrv results/model --out ccrv.json"))
 def submit_ccrv(
-    run: _RunArgument, out: _OutOption, incomplete: _IncompleteOption = False, json_file: JsonOption = None
+    path: _RunArgument,
+    out: _OutOption,
+    run: _ChoiceOption = None,
+    incomplete: _IncompleteOption = False,
+    synthetic: _SyntheticOption = False,
+    json_file: JsonOption = None,
 ) -> None:
     """Write the verdicts on every item of CCRV-Bench, and print what they come to."""
     from condchain_tasks.report import submit_ccrv as benchmark
 
-    _submit(lambda: benchmark.submit_ccrv(run, out, incomplete=incomplete), json_file)
+    options: dict[str, Any] = {"run": run, "incomplete": incomplete, "synthetic": synthetic}
+    _submit(lambda: benchmark.submit_ccrv(path, out, **options), json_file)
 
 
 @submit_app.command("vrex", epilog=_examples("condchain submit vrex results/model --out vrex.json"))
 def submit_vrex(
-    run: _RunArgument, out: _OutOption, incomplete: _IncompleteOption = False, json_file: JsonOption = None
+    path: _RunArgument,
+    out: _OutOption,
+    run: _ChoiceOption = None,
+    incomplete: _IncompleteOption = False,
+    synthetic: _SyntheticOption = False,
+    json_file: JsonOption = None,
 ) -> None:
     """Write the choices in every chain of V-REX, and print what they come to."""
     from condchain_tasks.report import submit_vrex as benchmark
 
-    _submit(lambda: benchmark.submit_vrex(run, out, incomplete=incomplete), json_file)
+    options: dict[str, Any] = {"run": run, "incomplete": incomplete, "synthetic": synthetic}
+    _submit(lambda: benchmark.submit_vrex(path, out, **options), json_file)
 
 
 def _submit(write: Callable[[], Submission], json_file: Path | None) -> None:

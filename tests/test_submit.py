@@ -25,8 +25,9 @@ import official_vrex
 from chat_server import Reply, chat_server
 from harness import evaluate, figures
 from lmms_eval.loggers import EvaluationTracker
+from report_runs import DATE as MADE_EARLIER
+from report_runs import FAILED, ccrv_line, condchain_lines, prompt, vrex_line, write_run
 from report_runs import LATER as MADE_LATER
-from report_runs import ccrv_line, condchain_lines, prompt, vrex_line, write_run
 
 from condchain_tasks import __version__
 from condchain_tasks.data.errors import DataError
@@ -82,12 +83,12 @@ def edited(path: Path, edit: Callable[[list[dict[str, Any]]], Any]) -> None:
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
 
 
-def refused(submit: Callable[..., Submission], run: Path, *sentences: str) -> None:
+def refused(submit: Callable[..., Submission], path: Path, *sentences: str, **options: Any) -> None:
     """Nothing is written, and the message says why."""
-    out = run.parent / "refused" / "file.json"
+    out = path.parent / "refused" / "file.json"
     out.parent.mkdir()
     with pytest.raises(DataError) as caught:
-        submit(run, out)
+        submit(path, out, **{"synthetic": True, **options})
     for sentence in sentences:
         assert sentence in str(caught.value)
     assert not list(out.parent.iterdir())
@@ -111,7 +112,7 @@ def renamed(path: Path, old: str, new: str) -> None:
 
 def test_the_official_format_and_the_official_figures(condchain: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
     run, results = condchain
-    done = submit_condchain(run, tmp_path / "submission.json")
+    done = submit_condchain(run, tmp_path / "submission.json", synthetic=True)
     items = json.loads(done.file.read_text(encoding="utf-8"))
     assert [(item["domain"], item["id"]) for item in items] == [
         (domain, f"{domain}-{number}") for domain in DOMAINS for number in range(CHAINS)
@@ -130,7 +131,14 @@ def test_the_official_format_and_the_official_figures(condchain: tuple[Path, dic
     assert done.metrics["average"]["path_f1"] == pytest.approx(average["path_f1"], abs=1e-12)
     assert done.metrics["overall"] == {"chains": 3 * CHAINS, **scored(items)}
     assert (done.items, done.gaps) == (3 * CHAINS, ())
-    assert done.remarks[0] == "The data has 7 natural chains; the official one has 398."
+    digests = sorted(results["configs"][f"condchain_{domain}"]["metadata"]["data"]["sha256"] for domain in DOMAINS)
+    assert done.remarks == (
+        "condchain_sim is simulated: no model answered or judged.",
+        f"The data is not verified: that it (SHA-256 {', '.join(digests)}) is the released one is not known.",
+        "The data has 7 natural chains; the official one has 398.",
+        "The data has 7 chart chains; the official one has 200.",
+        "The data has 7 gui chains; the official one has 377.",
+    )
 
 
 def test_hand_worked_figures(tmp_path: Path) -> None:
@@ -167,7 +175,7 @@ def test_files_without_figures(text: str, tmp_path: Path) -> None:
 
 def test_the_manifest(condchain: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
     run, results = condchain
-    done = submit_condchain(run, tmp_path / "submission.json")
+    done = submit_condchain(run, tmp_path / "submission.json", synthetic=True)
     assert done.manifest == tmp_path / "submission.json.manifest.json"
     names = [".submission.json.lock", done.file.name, done.manifest.name]
     assert sorted(path.name for path in tmp_path.iterdir()) == names
@@ -195,7 +203,7 @@ def test_the_manifest(condchain: tuple[Path, dict[str, Any]], tmp_path: Path) ->
 def test_a_missing_domain(run: Path, tmp_path: Path) -> None:
     log_of(run, "condchain_chart").unlink()
     refused(submit_condchain, run, "The run is incomplete: There is no run of condchain_chart.")
-    done = submit_condchain(run, tmp_path / "file.json", incomplete=True)
+    done = submit_condchain(run, tmp_path / "file.json", incomplete=True, synthetic=True)
     assert (done.items, done.gaps) == (2 * CHAINS, ("There is no run of condchain_chart.",))
     assert "average" not in done.metrics
     manifest = json.loads(done.manifest.read_text(encoding="utf-8"))
@@ -210,7 +218,7 @@ def test_missing_samples_are_named_and_a_chain_without_a_path_is_left_out(run: P
         "condchain_gui has 14 samples; 3 of doc_id (3, 4, 5) are missing.",
         "1 of the chains of condchain_gui (gui-1) are without one of their paths.",
     )
-    done = submit_condchain(run, tmp_path / "file.json", incomplete=True)
+    done = submit_condchain(run, tmp_path / "file.json", incomplete=True, synthetic=True)
     assert done.metrics["condchain_gui"]["chains"] == CHAINS - 2
 
 
@@ -226,7 +234,7 @@ def test_failed_requests_are_wrong_even_where_none_is_right(run: Path, tmp_path:
 
     edited(log_of(run, "condchain_natural"), fail)
     refused(submit_condchain, run, "1 requests of condchain_natural failed or came back empty: run it again")
-    done = submit_condchain(run, tmp_path / "file.json", incomplete=True)
+    done = submit_condchain(run, tmp_path / "file.json", incomplete=True, synthetic=True)
     item = json.loads(done.file.read_text(encoding="utf-8"))[0]
     assert (item["true_path_pred"], item["true_path_gt"]) == ("", "None")
 
@@ -238,10 +246,46 @@ def change_results(run: Path, **config: Any) -> None:
     path.write_text(json.dumps(results), encoding="utf-8")
 
 
-def test_runs_that_do_not_belong_together(run: Path) -> None:
+def test_of_several_settings_the_newest_whole_run_counts_unless_another_is_named(run: Path, tmp_path: Path) -> None:
     other = Path(shutil.copytree(run, run / "other"))
+    for path in sorted(other.iterdir()):
+        renamed(path, DATE, LATER)
     change_results(other, model_args="policy=random")
-    refused(submit_condchain, run, "holds runs of 2 models", "condchain_sim (policy=random) in ")
+    done = submit_condchain(run, tmp_path / "a.json", synthetic=True)
+    manifest = json.loads(done.manifest.read_text(encoding="utf-8"))
+    assert {task["date"] for task in manifest["tasks"].values()} == {LATER}
+    assert [remark for remark in done.remarks if "passed over" in remark] == [
+        f"condchain_{domain} of {DATE} is passed over: condchain_sim (policy=random) counts; --run chooses another."
+        for domain in ("chart", "gui", "natural")
+    ]
+    for name in (DATE, "condchain_sim (accuracy=0.6, policy=oracle, seed=3)"):
+        done = submit_condchain(run, tmp_path / "b.json", run=name, synthetic=True)
+        assert json.loads(done.manifest.read_text())["model"]["args"] == "policy=oracle,accuracy=0.6,seed=3"
+    refused(submit_condchain, run, "No run is called 'nobody'. There are: condchain_sim (", run="nobody")
+    log_of(other, "condchain_gui").unlink()  # not whole any more, so the older run counts
+    log = log_of(other, "condchain_chart")
+    log.write_text("".join(log.read_text(encoding="utf-8").splitlines(keepends=True)[:-2]), encoding="utf-8")
+    done = submit_condchain(run, tmp_path / "c.json", synthetic=True)
+    assert {task["date"] for task in json.loads(done.manifest.read_text())["tasks"].values()} == {DATE}
+
+
+def test_models_are_told_apart(tmp_path: Path) -> None:
+    for model in ("m", "n"):
+        for domain in DOMAINS:
+            write_run(tmp_path / "run", model, f"condchain_{domain}", condchain_lines("11", domain))
+    refused(submit_condchain, tmp_path / "run", "There are runs of 2 models: name the folder of one, or choose", "m; n")
+    done = submit_condchain(tmp_path / "run", tmp_path / "file.json", run="n")
+    assert json.loads(done.manifest.read_text())["model"]["name"] == "n"
+
+
+def test_a_file_of_results_stands_for_its_run(tmp_path: Path) -> None:
+    for date in (MADE_EARLIER, MADE_LATER):
+        for domain in DOMAINS:
+            write_run(tmp_path / "run", "m", f"condchain_{domain}", condchain_lines("11", domain), date=date)
+    (results,) = (tmp_path / "run").rglob(f"{MADE_EARLIER}_results.json")
+    done = submit_condchain(results, tmp_path / "file.json")
+    tasks = json.loads(done.manifest.read_text())["tasks"]
+    assert ({task["date"] for task in tasks.values()}, len(tasks)) == ({MADE_EARLIER}, 3)
 
 
 def test_settings_that_do_not_belong_together(run: Path) -> None:
@@ -257,7 +301,7 @@ def test_the_newest_counts(run: Path, tmp_path: Path) -> None:
     other = Path(shutil.copytree(run, run / "later"))
     for path in sorted(other.iterdir()):
         renamed(path, DATE, LATER)
-    assert submit_condchain(run, tmp_path / "a.json").items == 3 * CHAINS
+    assert submit_condchain(run, tmp_path / "a.json", synthetic=True).items == 3 * CHAINS
     manifest = json.loads((tmp_path / "a.json.manifest.json").read_text(encoding="utf-8"))
     assert {task["date"] for task in manifest["tasks"].values()} == {LATER}
 
@@ -268,10 +312,16 @@ def test_the_embedded_twin_stands_aside_and_says_what_it_is(run: Path, tmp_path:
         renamed(log_of(twin, f"condchain_{domain}"), ".jsonl", "_mini.jsonl")
     (path,) = twin.rglob("*_results.json")
     path.write_text(re.sub(r'"condchain_(natural|chart|gui)"', r'"condchain_\1_mini"', path.read_text()))
-    done = submit_condchain(twin, tmp_path / "file.json")
-    assert done.remarks == ("It is of the embedded twin, whose figures do not belong on the benchmark's leaderboard.",)
+    done = submit_condchain(twin, tmp_path / "file.json", synthetic=True)
+    assert done.remarks[0] == (
+        "The data of condchain_chart_mini, condchain_gui_mini, condchain_natural_mini is synthetic, drawn by this "
+        "package: its figures are not the benchmark's."
+    )
+    assert json.loads(done.manifest.read_text())["data"] == "synthetic"
     shutil.copytree(twin, run / "twin")
-    assert "twin" not in "".join(submit_condchain(run, tmp_path / "file.json").remarks)
+    done = submit_condchain(run, tmp_path / "file.json", synthetic=True)
+    assert json.loads(done.manifest.read_text())["data"] == "not verified"
+    assert any("_mini of " in remark and "is passed over" in remark for remark in done.remarks)
 
 
 BROKEN: dict[str, tuple[Callable[[Path], Any], str]] = {
@@ -289,11 +339,11 @@ BROKEN: dict[str, tuple[Callable[[Path], Any], str]] = {
     ),
     "no record": (
         lambda run: edited(log_of(run, "condchain_gui"), lambda lines: lines[1].pop("path_f1")),
-        "doc_id 1, field path_f1.id: Field required. Is it the log of a condchain task?",
+        "doc_id 1, field path_f1.failed: Field required. Is it the log of a condchain task?",
     ),
     "another domain": (
         lambda run: edited(log_of(run, "condchain_gui"), lambda lines: lines[1]["path_f1"].update(domain="chart")),
-        "doc_id 1, field path_f1.domain: expected gui, found chart",
+        "Holds samples of another task; it is left out: domain 'chart', expected gui.",
     ),
     "another prediction than was scored": (
         lambda run: edited(log_of(run, "condchain_gui"), lambda lines: [x["path_f1"].update(pred="Z9") for x in lines]),
@@ -301,13 +351,13 @@ BROKEN: dict[str, tuple[Callable[[Path], Any], str]] = {
     ),
     "a cut line": (
         lambda run: log_of(run, "condchain_gui").write_text('{"doc_id": 0, "pa'),
-        "line 1: is no JSON",
+        "Line 1 is left out: no JSON, or cut off.",
     ),
     "no results": (lambda run: next(run.rglob("*_results.json")).unlink(), "the run did not come to its end"),
-    "no samples": (lambda run: [path.unlink() for path in run.rglob("*.jsonl")], "holds no samples of a run"),
+    "no samples": (lambda run: [path.unlink() for path in run.rglob("*.jsonl")], "Has results and no samples"),
     "samples of something else": (
         lambda run: [renamed(path, "condchain_", "x_") for path in run.rglob("*.jsonl")],
-        "holds samples of other tasks only",
+        "Samples of tasks of others are left out: x_chart, x_gui, x_natural.",
     ),
 }
 
@@ -342,7 +392,7 @@ def test_ccrv_verdicts_and_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with chat_server(judge) as server:
         monkeypatch.setenv("OPENAI_API_URL", server.url)
         results = logged(tmp_path / "run", ["ccrv"], "policy=oracle,accuracy=0.5")
-    done = submit_ccrv(tmp_path / "run", tmp_path / "verdicts.json")
+    done = submit_ccrv(tmp_path / "run", tmp_path / "verdicts.json", synthetic=True)
     items = json.loads(done.file.read_text(encoding="utf-8"))
     assert len(items) == done.items == 2 * 8 * 5
     assert set(items[0]) == {name.strip() for names in CCRV_FIELDS for name in names.split(",")}
@@ -366,7 +416,9 @@ def test_ccrv_verdicts_and_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     manifest = json.loads(done.manifest.read_text(encoding="utf-8"))
     assert manifest["judge"]["model"] == "local-judge"
     assert manifest["fields"] == CCRV_FIELDS
-    assert done.remarks == ("The data has 80 items; the official one has 4,000.",)
+    assert done.remarks[0] == "condchain_sim is simulated: no model answered or judged."
+    assert done.remarks[1].startswith("The data is not verified")
+    assert done.remarks[2:] == ("The data has 80 items; the official one has 4,000.",)
 
 
 def test_ccrv_without_verdicts_and_without_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -379,7 +431,7 @@ def test_ccrv_without_verdicts_and_without_cells(tmp_path: Path, monkeypatch: py
         "There is no run of ccrv, and 18 of its 20 cells (ccrv_x1_y1, ccrv_x1_y2, ",
         "2 items of ccrv_x1_y3 lack a verdict: `condchain judge` adds it.",
     )
-    done = submit_ccrv(tmp_path / "run", tmp_path / "file.json", incomplete=True)
+    done = submit_ccrv(tmp_path / "run", tmp_path / "file.json", incomplete=True, synthetic=True)
     items = json.loads(done.file.read_text(encoding="utf-8"))
     assert [(item["constraint_id"], item["dcr"], item["csr"]) for item in items] == [
         (None, None, None),
@@ -405,7 +457,7 @@ def vrex(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]
 
 def test_vrex_choices_and_figures(vrex: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
     run, results = vrex
-    done = submit_vrex(run, tmp_path / "choices.json")
+    done = submit_vrex(run, tmp_path / "choices.json", synthetic=True)
     items = json.loads(done.file.read_text(encoding="utf-8"))
     assert set(items[0]) == set(VREX_FIELDS)
     tasks = {"vrex_planning", "vrex_planning_hard", "vrex_following", "vrex_direct"}
@@ -426,7 +478,7 @@ def test_vrex_choices_and_figures(vrex: tuple[Path, dict[str, Any]], tmp_path: P
 def test_vrex_without_a_mode_and_with_failures(vrex: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
     run = Path(shutil.copytree(vrex[0], tmp_path / "run"))
     log_of(run, "vrex_following").unlink()
-    before = submit_vrex(run, tmp_path / "file.json", incomplete=True)
+    before = submit_vrex(run, tmp_path / "file.json", incomplete=True, synthetic=True)
 
     def fail(lines: list[dict[str, Any]]) -> None:
         for line in lines:
@@ -435,7 +487,7 @@ def test_vrex_without_a_mode_and_with_failures(vrex: tuple[Path, dict[str, Any]]
 
     edited(log_of(run, "vrex_planning"), fail)
     refused(submit_vrex, run, "There is no run of vrex_following.", "12 requests of vrex_planning failed")
-    done = submit_vrex(run, tmp_path / "file.json", incomplete=True)
+    done = submit_vrex(run, tmp_path / "file.json", incomplete=True, synthetic=True)
     items = [item for item in json.loads(done.file.read_text(encoding="utf-8")) if item["failed"]]
     assert [(item["mode"], item["set"], item["final_choice"]) for item in items] == [
         ("planning", "standard", None)
@@ -494,11 +546,11 @@ def changed_record(line: dict[str, Any], **changes: Any) -> dict[str, Any]:
 FOREIGN_VREX: dict[str, tuple[list[dict[str, Any]], str]] = {
     "another mode": (
         [vrex_line(number, "110", "planning") for number in range(4)],
-        "doc_id 0, field final_acc.mode: expected following in vrex_following, found planning.",
+        "left out: mode 'planning', expected following.",
     ),
     "another set": (
         [changed_record(vrex_line(number, "110"), set="hard") for number in range(4)],
-        "doc_id 0, field final_acc.set: expected standard in vrex_following, found hard.",
+        "left out: set 'hard', expected standard.",
     ),
     "no picture": (
         [changed_record(vrex_line(number, "110"), blind=number == 1) for number in range(4)],
@@ -521,15 +573,15 @@ def test_vrex_records_of_something_else(case: str, tmp_path: Path) -> None:
 FOREIGN_CCRV: dict[str, tuple[list[dict[str, Any]], str]] = {
     "another dimension": (
         numbered([ccrv_line(number, x="X2") for number in range(4)]),
-        "field x: expected X1 in ccrv_x1_base, found 'X2'.",
+        "left out: x 'X2', expected X1.",
     ),
     "another constraint": (
         numbered([ccrv_line(number, y="Y1") for number in range(4)]),
-        "field y: expected base in ccrv_x1_base, found 'Y1'.",
+        "left out: y 'Y1', expected base.",
     ),
     "another setting": (
         [{**line, "dcr_base": {**line["dcr_base"], "setting": "cot_a"}, "dcr": {}} for line in [ccrv_line(0)]],
-        "field setting: expected standard in ccrv_x1_base, found 'cot_a'.",
+        "left out: setting 'cot_a', expected standard.",
     ),
     "an item twice": (
         numbered([ccrv_line(0), ccrv_line(0, (0, 0, 0))]),
@@ -564,18 +616,17 @@ def test_a_cell_whose_results_say_something_else(tmp_path: Path) -> None:
 def test_a_task_without_samples(tmp_path: Path) -> None:
     write_vrex(tmp_path / "run")
     write_run(tmp_path / "run", "m", "vrex_planning_hard", [])
-    refused(submit_vrex, tmp_path / "run", "_samples_vrex_planning_hard.jsonl has no samples.")
+    refused(submit_vrex, tmp_path / "run", "_samples_vrex_planning_hard.jsonl: Holds no sound sample; it is left out.")
 
 
 GREEDY = {"until": [], "max_new_tokens": 16384, "temperature": 0, "do_sample": False}
 OTHER_RUNS: dict[str, tuple[dict[str, Any], str]] = {
     "temperature": (
         {"generation": {**GREEDY, "temperature": 1}},
-        "differ in their generation setting temperature: 0.0",
+        "(temperature=1) counts",
     ),
-    "length": ({"generation": {**GREEDY, "max_new_tokens": 64}}, "differ in their generation setting max_new_tokens"),
-    "a setting more": ({"generation": {**GREEDY, "top_p": 0.9}}, "differ in their generation settings: ['do_sample'"),
-    "model": ({"model_name": "other"}, "differ in their model_name: 'm' and 'other'."),
+    "length": ({"generation": {**GREEDY, "max_new_tokens": 64}}, "(max_new_tokens=64) counts"),
+    "a setting more": ({"generation": {**GREEDY, "top_p": 0.9}}, "(top_p=0.9) counts"),
     "version": (
         {"metadata": {"condchain_tasks": "0.2.0"}},
         "differ in their condchain_tasks version: '0.1.0' and '0.2",
@@ -585,9 +636,9 @@ OTHER_RUNS: dict[str, tuple[dict[str, Any], str]] = {
         {"lmms_eval_version": "0.7.3@1"},
         "differ in their lmms_eval_version: 'unknown@unknown' and '0.7.3@1'",
     ),
-    "system": ({"system_instruction_sha": "1a"}, "differ in their system_instruction_sha: None and '1a'."),
+    "system": ({"system_instruction_sha": "1a"}, "(--system_instruction=1a) counts"),
     "template": ({"chat_template_sha": "1a"}, "differ in their chat_template_sha: None and '1a'."),
-    "seed": ({"config": {"fewshot_seed": 7}}, "differ in their fewshot_seed: 1234 and 7."),
+    "seed": ({"config": {"fewshot_seed": 7}}, "(--seed=[0, 1234, 1234, 7]) counts"),
 }
 
 
@@ -595,24 +646,24 @@ OTHER_RUNS: dict[str, tuple[dict[str, Any], str]] = {
 def test_parts_of_other_runs(case: str, tmp_path: Path) -> None:
     changes, sentence = OTHER_RUNS[case]
     write_condchain(tmp_path / "run", **changes)
-    refused(submit_condchain, tmp_path / "run", sentence, "name a folder that holds one run.")
+    refused(submit_condchain, tmp_path / "run", sentence)
 
 
 BASE_JUDGE = prompt("ccrv_judge_baseline")
 OTHER_JUDGES: dict[str, tuple[dict[str, Any], str]] = {
     "its prompt": (
         {"judge": {"model": "gpt-5.1", "prompts": [prompt("ccrv_judge_baseline", "another")]}},
-        "differ in their judge's prompt ccrv_judge_baseline",
+        "(prompts=",
     ),
     "its temperature": (
         {"judge": {"model": "gpt-5.1", "temperature": 1, "prompts": [BASE_JUDGE]}},
-        "differ in their judge's settings: {} and {'temperature': 1}.",
+        "(judge temperature=1) counts",
     ),
     "its name": (
         {"judge": {"model": "other", "prompts": [BASE_JUDGE]}},
-        "differ in their judge: 'gpt-5.1' and 'other'.",
+        "(judge=other) counts",
     ),
-    "the model's prompt": ({"prompts": [prompt("ccrv_constrained", "another")]}, "in their prompt ccrv_constrained"),
+    "the model's prompt": ({"prompts": [prompt("ccrv_constrained", "another")]}, "(prompts="),
 }
 
 
@@ -645,7 +696,7 @@ def test_results_that_promise_very_many_samples(tmp_path: Path) -> None:
 @pytest.mark.parametrize("size", [-1, True, 10**400, "4"], ids=["negative", "true", "vast", "text"])
 def test_results_that_promise_no_number_of_samples(size: Any, tmp_path: Path) -> None:
     write_condchain(tmp_path / "run", expected=size)
-    refused(submit_condchain, tmp_path / "run", "does not say how many samples condchain_gui has.")
+    refused(submit_condchain, tmp_path / "run", "The run is incomplete: ", "condchain_gui")
 
 
 def test_more_samples_than_the_results_say(tmp_path: Path) -> None:
@@ -679,7 +730,7 @@ def test_settings_that_are_nested_deeply(tmp_path: Path) -> None:
 
 def test_half_a_character_in_a_reply(tmp_path: Path) -> None:
     reply = "It rolls \ud83d off."
-    write_run(tmp_path / "run", "m", "ccrv_x1_base", [ccrv_line(0)])
+    write_run(tmp_path / "run", "m", "ccrv_x1_base", numbered([ccrv_line(0), ccrv_line(1)]))
     edited(log_of(tmp_path / "run", "ccrv_x1_base"), lambda lines: lines[0].update(filtered_resps=reply))
     done = submit_ccrv(tmp_path / "run", tmp_path / "file.json", incomplete=True)
     assert json.loads(done.file.read_text(encoding="utf-8"))[0]["answer"] == reply
@@ -727,6 +778,126 @@ def test_no_message_holds_a_secret(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="differ in their generation setting api_key") as caught:
         submit_condchain(tmp_path / "other", tmp_path / "s.json")
     assert SECRET not in str(caught.value)
+
+
+# --- what the data, the model, the judge and the replies are
+
+
+def of_kind(root: Path, **data: Any) -> Path:
+    """A whole run of MM-CondChain on data of which something is known, or nothing."""
+    for domain in DOMAINS:
+        metadata = {"data": {"source": "folder", "sha256": f"{domain}5a", **data}}
+        write_run(root, "m", f"condchain_{domain}", condchain_lines("1101", domain), metadata=metadata)
+    return root
+
+
+def test_drawn_data_is_refused_wherever_it_lies_unless_asked_for(tmp_path: Path) -> None:
+    run = of_kind(tmp_path / "run", synthetic=True, official=False)
+    sentence = "The data of condchain_chart, condchain_gui, condchain_natural is synthetic, drawn by this package"
+    refused(submit_condchain, run, sentence, "--synthetic writes the file all the same.", synthetic=False)
+    done = submit_condchain(run, tmp_path / "s.json", synthetic=True)
+    manifest = json.loads(done.manifest.read_text())
+    assert (manifest["data"], manifest["complete"]) == ("synthetic", True)
+    assert manifest["remarks"][0].startswith(sentence)
+
+
+def test_one_drawn_domain_among_others_is_enough(tmp_path: Path) -> None:
+    of_kind(tmp_path / "run", synthetic=False, official=True)
+    for path in (tmp_path / "run").rglob("*_results.json"):
+        results = json.loads(path.read_text())
+        results["configs"]["condchain_gui"]["metadata"]["data"] |= {"synthetic": True, "official": False}
+        path.write_text(json.dumps(results))
+    refused(submit_condchain, tmp_path / "run", "There is no run of condchain_gui.", synthetic=False)
+
+
+@pytest.mark.parametrize(
+    ("data", "identity"),
+    [({"official": True}, "official"), ({"official": False}, "not verified"), ({}, "not verified")],
+    ids=["known", "unknown", "not said"],
+)
+def test_a_manifest_says_whether_the_data_is_known(data: dict[str, Any], identity: str, tmp_path: Path) -> None:
+    done = submit_condchain(of_kind(tmp_path / "run", **data), tmp_path / "s.json")
+    manifest = json.loads(done.manifest.read_text())
+    assert (manifest["data"], manifest["complete"]) == (identity, True)
+    assert {task["data_is"] for task in manifest["tasks"].values()} == {identity}
+    unverified = (
+        "The data is not verified: that it (SHA-256 chart5a, gui5a, natural5a) is the released one is not known."
+    )
+    assert (unverified in manifest["remarks"]) is (identity == "not verified")
+    assert list(done.remarks) == manifest["remarks"]
+
+
+def test_the_right_number_of_items_is_no_identity(tmp_path: Path) -> None:
+    lines = [ccrv_line(number, y=y, x=x) for x, y in CELLS for number in range(200)]
+    write_run(tmp_path / "run", "m", "ccrv", numbered(lines))
+    done = submit_ccrv(tmp_path / "run", tmp_path / "v.json")
+    manifest = json.loads(done.manifest.read_text())
+    assert (manifest["counts"]["items"], manifest["complete"], manifest["data"]) == (4_000, True, "not verified")
+    assert [remark[:27] for remark in manifest["remarks"]] == ["The data is not verified: t"]
+
+
+@pytest.mark.parametrize("what", ["model", "judge", "judge without metadata"])
+def test_what_is_simulated_is_refused_unless_asked_for(what: str, tmp_path: Path) -> None:
+    judge = {"model": "rules", "simulated": True, "prompts": [BASE_JUDGE]}
+    metadata = {"model": {"simulated": True}, "judge": {"judge": judge}}.get(what, {})
+    more = {"config": {"model": "condchain_sim"}} if what == "judge without metadata" else {}
+    lines = [ccrv_line(number, y=y, x=x) for x, y in CELLS for number in range(4)]
+    write_run(tmp_path / "run", "m", "ccrv", numbered(lines), metadata=metadata, **more)
+    name = {"model": "qwen2_5_vl", "judge": "rules"}.get(what, "condchain_sim")
+    refused(submit_ccrv, tmp_path / "run", f"{name} is simulated: no model answered or judged.", synthetic=False)
+    done = submit_ccrv(tmp_path / "run", tmp_path / "v.json", synthetic=True)
+    assert json.loads(done.manifest.read_text())["simulated"] == [name]
+
+
+def test_a_failed_request_of_ccrv_has_no_answer(tmp_path: Path) -> None:
+    lines = [ccrv_line(number, y=y, x=x) for x, y in CELLS for number in range(4)]
+    for line, reply, kind in zip(lines, ("None", None, [], FAILED), ("error", "empty", "not_text", None), strict=False):
+        line["filtered_resps"] = reply
+        line["dcr_base"] |= {"failed": True, "failure": kind, "r1": 0, "r2": 0, "r3": 0, "l1": 0, "l2": 0, "l3": 0}
+        line["dcr_base"] |= {"score": 0.0}
+    lines[4]["filtered_resps"] = "None"  # a reply, and a short one
+    write_run(tmp_path / "run", "m", "ccrv", numbered(lines))
+    refused(submit_ccrv, tmp_path / "run", "4 requests of ccrv failed or came back empty")
+    done = submit_ccrv(tmp_path / "run", tmp_path / "v.json", incomplete=True)
+    entries = json.loads(done.file.read_text())
+    assert [(entry["answer"], entry["failed"], entry["failure"], entry["dcr"]) for entry in entries[:5]] == [
+        (None, True, "error", 0.0),
+        (None, True, "empty", 0.0),
+        (None, True, "not_text", 0.0),
+        (None, True, None, 0.0),
+        ("None", False, None, 1.0),
+    ]
+    counts = json.loads(done.manifest.read_text())["counts"]
+    assert counts["failed"] == {"empty": 1, "error": 1, "not_text": 1, "unknown": 1}
+    # Of 16 baseline items of three layers, four are wrong in all.
+    assert (done.metrics["base"]["failed"], done.metrics["base"]["dcr"]) == (4, 75.0)
+
+
+def test_refusals_do_not_keep_a_run_from_being_whole_and_are_counted(tmp_path: Path) -> None:
+    write_condchain(tmp_path / "run")
+
+    def refuse(lines: list[dict[str, Any]]) -> None:
+        lines[0]["path_f1"] |= {"failed": True, "failure": "content_filter", "refused": True, "pred": "F1"}
+        lines[1]["path_f1"] |= {"refused": True, "pred": "None"}
+        lines[3]["path_f1"] |= {"truncated": True, "pred": "None"}
+
+    edited(log_of(tmp_path / "run", "condchain_gui"), refuse)
+    done = submit_condchain(tmp_path / "run", tmp_path / "s.json")
+    gui = [item for item in json.loads(done.file.read_text()) if item["domain"] == "gui"]
+    # A failed request is wrong whatever was read from it; words of refusal are scored as what they are.
+    assert [(item["true_path_pred"], item["false_path_pred"]) for item in gui] == [("", "None"), ("B2", "None")]
+    manifest = json.loads(done.manifest.read_text())
+    expected = {"failed": {"content_filter": 1}, "refused": 2, "truncated": 1}
+    assert manifest["tasks"]["condchain_gui"]["replies"] == expected
+    assert {name: manifest["counts"][name] for name in expected} == expected
+    assert manifest["tasks"]["condchain_chart"]["replies"] == {"failed": {}, "refused": 0, "truncated": 0}
+    assert manifest["complete"] is True
+    for remark in (
+        "1 request got no reply, since the provider refused: wrong, whatever is right.",
+        "2 requests refused, by the model or its provider.",
+        "1 reply cut off within the reasoning.",
+    ):
+        assert remark in manifest["remarks"]
 
 
 # --- files

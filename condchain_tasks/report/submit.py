@@ -1,16 +1,17 @@
-"""Files for leaderboards: which logs of a run go into one, what it lacks, and the manifest that stands beside it."""
+"""Files for leaderboards: what goes into one, what it lacks, and the manifest that stands beside it."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from filelock import FileLock
 
@@ -19,14 +20,22 @@ from condchain_tasks.data.errors import DataError
 from condchain_tasks.data.fields import shown
 from condchain_tasks.data.files import beside
 from condchain_tasks.redaction import LEFT_OUT, is_secret, redacted
+from condchain_tasks.report.model import Problem
 from condchain_tasks.report.outputs import check_output
-from condchain_tasks.report.runs import SampleFile, read_results, read_samples, sample_files
+from condchain_tasks.report.runs import SampleFile, read_results, read_samples, samples_among
+from condchain_tasks.report.selection import Chosen, PassedOver, one_run, select
+from condchain_tasks.wording import counted
 
 Metrics = dict[str, dict[str, float | int | None]]
 """A table: by row, such as "gui", the values by column, such as "path_f1" (per cent; None: nothing to average)."""
 
 MANIFEST_SUFFIX = ".manifest.json"
 """Behind the submission's file name, for its manifest."""
+
+FAILURES_TO_SEND_AGAIN = frozenset({"error", "budget", "empty", "not_text", "unknown"})
+"""Kinds of failures that another run may heal; a provider that refuses a request does so again."""
+
+Identity = Literal["official", "synthetic", "not verified"]
 
 _MINI = "_mini"
 _SAME = ("model", "model_args", "gen_kwargs", "random_seed", "numpy_seed", "torch_seed", "fewshot_seed")
@@ -42,6 +51,7 @@ _SETTINGS = ("model_backend", "gen_kwargs", "batch_size", "limit", "offset", "ra
 _TRACKED = ("system_instruction_sha", "chat_template_sha")
 _ROUNDING = 1e-7  # of sums in another order; per cent
 _MAX_LISTED = 5
+_MAX_PASSED_OVER = 20
 _MAX_SAMPLES = 1_000_000_000
 
 
@@ -54,8 +64,9 @@ class Submission:
         manifest: The manifest beside it.
         items: Entries in the file.
         metrics: What the benchmark's rules give for the file, read back.
-        gaps: What it lacks, a sentence each; empty for a complete one.
-        remarks: What else one must know before handing it in, a sentence each.
+        gaps: What it lacks of its own data, a sentence each; empty for a complete one.
+        remarks: What else one must know before handing it in, a sentence each: whether the data is known to be the
+            benchmark's, what is simulated, refused or cut off, which runs do not count.
     """
 
     file: Path
@@ -74,11 +85,15 @@ class TaskLog:
         file: Its samples.
         results: The run's results.
         samples: By `doc_id`, the row of the data, from 0.
+        identity: What is known of its data: "official", "synthetic" or "not verified".
+        simulated: What stood in for the model or its judge.
     """
 
     file: SampleFile
     results: Mapping[str, Any]
     samples: Mapping[int, dict[str, Any]]
+    identity: Identity
+    simulated: tuple[str, ...]
 
     @property
     def task(self) -> str:
@@ -132,6 +147,72 @@ class TaskLog:
         return f"{self.file.path}, doc_id {doc_id}"
 
 
+@dataclass(frozen=True, kw_only=True)
+class ReplyRecord:
+    """What a sample's record says of its reply. Logs of older versions say no more than whether it failed."""
+
+    failed: bool
+    failure: str | None = None
+    refused: bool = False
+    truncated: bool = False
+
+
+@dataclass(frozen=True)
+class Replies:
+    """How replies are, beside what they answer.
+
+    Attributes:
+        failed: Numbers of requests without a reply, by the reason; "unknown" where the log does not say.
+        refused: Requests that the model or its provider refused, in words or by a flag.
+        truncated: Replies whose reasoning was never closed.
+    """
+
+    failed: Mapping[str, int]
+    refused: int
+    truncated: int
+
+    @classmethod
+    def of(cls, records: Iterable[ReplyRecord]) -> Replies:
+        """Counts them."""
+        every = list(records)
+        return cls(
+            failed=Counter(record.failure or "unknown" for record in every if record.failed),
+            refused=sum(record.refused for record in every),
+            truncated=sum(record.truncated for record in every),
+        )
+
+    def __add__(self, other: Replies) -> Replies:
+        return Replies(
+            Counter(self.failed) + Counter(other.failed),
+            self.refused + other.refused,
+            self.truncated + other.truncated,
+        )
+
+    def gaps(self, task: str) -> Iterator[str]:
+        """What another run may mend, in a sentence."""
+        if failed := sum(n for kind, n in self.failed.items() if kind in FAILURES_TO_SEND_AGAIN):
+            yield (
+                f"{failed:,} requests of {task} failed or came back empty: run it again with --use_cache, which sends "
+                "only those."
+            )
+
+    def remarks(self) -> Iterator[str]:
+        """What one must know of the others, a sentence each."""
+        if blocked := sum(n for kind, n in self.failed.items() if kind not in FAILURES_TO_SEND_AGAIN):
+            yield f"{counted(blocked, 'request')} got no reply, since the provider refused: wrong, whatever is right."
+        if self.refused:
+            yield f"{counted(self.refused, 'request')} refused, by the model or its provider."
+        if self.truncated:
+            yield f"{counted(self.truncated, 'reply', 'replies')} cut off within the reasoning."
+
+    def as_json(self) -> dict[str, Any]:
+        """For the manifest."""
+        return {"failed": dict(sorted(self.failed.items())), "refused": self.refused, "truncated": self.truncated}
+
+
+NO_REPLIES = Replies({}, 0, 0)
+
+
 def listed(values: Iterable[object], n: int, what: str) -> str:
     """The first few of many, and how many there are: "12 of the chains (a, b, c, ...) are".
 
@@ -145,47 +226,98 @@ def listed(values: Iterable[object], n: int, what: str) -> str:
     return f"{n:,} of {what} ({few}{more}) are"
 
 
-def newest_logs(run: Path, tasks: re.Pattern[str]) -> list[TaskLog]:
-    """The newest log of each task of one model.
+@dataclass(frozen=True)
+class Run:
+    """What goes into a submission.
 
-    Logs of embedded twins are taken only where there are none of the benchmark itself.
+    Attributes:
+        logs: One for each task, in the order of their names.
+        passed_over: Logs of the same tasks that do not count.
+        gaps: Why there is nothing of a task, a sentence for each log of it.
+        problems: What else is wrong there, a sentence each.
+    """
+
+    logs: tuple[TaskLog, ...]
+    passed_over: tuple[PassedOver, ...]
+    gaps: tuple[str, ...]
+    problems: tuple[str, ...]
+
+    @property
+    def identity(self) -> Identity:
+        """Of the data: of several tasks' the least."""
+        found = {log.identity for log in self.logs}
+        return "synthetic" if "synthetic" in found else "not verified" if "not verified" in found else "official"
+
+    @property
+    def simulated(self) -> tuple[str, ...]:
+        """What stood in for the model or its judge, each once."""
+        return tuple(sorted({name for log in self.logs for name in log.simulated}))
+
+
+def read_run(path: Path, benchmark: str, tasks: re.Pattern[str], run: str | None = None) -> Run:
+    """The one run that counts, of one model with one setting: see `selection.select` and `selection.one_run`.
 
     Args:
-        run: A folder with one run or several of one model, or one file of samples.
+        path: A folder with one run or several, a file of samples, or one of results.
+        benchmark: "condchain", "ccrv" or "vrex".
         tasks: Matches the names of the wanted tasks, with and without `_mini`.
-
-    Returns:
-        One entry for each task, in the order of their names.
+        run: The date or the label of the run that is wanted; None for the newest that is whole.
 
     Raises:
         DataError: There are none, a log or its results cannot be read or contradict each other, or they are of
             different models, versions or settings.
     """
-    files = [file for file in sample_files(run) if tasks.fullmatch(file.task)]
-    if not files:
-        raise DataError(f"{run} holds samples of other tasks only: expected such as match {tasks.pattern}.")
-    files = [file for file in files if not file.task.endswith(_MINI)] or files
-    newest = {file.task: file for file in sorted(files, key=lambda file: file.date)}
-    results = {file.results: read_results(file.results) for file in files}
-    _check_one_model(run, files, results)
-    logs = [TaskLog(file, results[file.results], _by_doc_id(file)) for _, file in sorted(newest.items())]
+    selection = one_run(select([path], benchmark=benchmark, run=run).of(tasks))
+    if not selection.chosen:
+        raise DataError(
+            " ".join(map(_sentence, selection.problems[:_MAX_LISTED]))
+            or f"{path} holds samples of other tasks only: expected such as match {tasks.pattern}."
+        )
+    there = {one.log.file.task for one in selection.chosen}
+    unread = {
+        str(file.path)
+        for file in samples_among(Path(one.where) for one in selection.problems if one.severity == "error")
+        if tasks.fullmatch(file.task) and file.task not in there
+    }
+    wrong = [one for one in selection.problems if one.severity != "note"]
+    results = {one.log.file.results: read_results(one.log.file.results) for one in selection.chosen}
+    logs = [
+        TaskLog(
+            one.log.file, results[one.log.file.results], _by_doc_id(one.log.file), _identity(one), one.log.simulated
+        )
+        for one in sorted(selection.chosen, key=lambda one: one.log.file.task)
+    ]
     for log in logs:
         _check_size(log)
     _check_same_settings(logs)
-    return logs
+    gaps = [_sentence(one) for one in wrong if one.where in unread]
+    problems = [_sentence(one) for one in wrong if one.where not in unread]
+    return Run(tuple(logs), selection.passed_over, tuple(gaps), tuple(problems[:_MAX_PASSED_OVER]))
+
+
+def _sentence(problem: Problem) -> str:
+    return f"{problem.where}: {problem.text}"
+
+
+def _identity(one: Chosen) -> Identity:
+    if one.log.scope[1]:
+        return "synthetic"
+    return "official" if one.log.is_official else "not verified"
 
 
 def write_submission(
     out: Path,
     benchmark: str,
-    logs: Sequence[TaskLog],
+    run: Run,
     items: Sequence[Mapping[str, Any]],
     *,
     gaps: Sequence[str],
     remarks: Sequence[str],
     counts: Mapping[str, int],
+    replies: Mapping[str, Replies],
     score: Callable[[Path], Metrics],
     incomplete: bool,
+    synthetic: bool,
     fields: Mapping[str, str] | None = None,
 ) -> Submission:
     """Writes a submission and its manifest, both aside and then renamed.
@@ -196,35 +328,44 @@ def write_submission(
     Args:
         out: The file; one that is there is replaced. The manifest's name is this one and `MANIFEST_SUFFIX`.
         benchmark: Its name.
-        logs: What the items are from.
+        run: What the items are from.
         items: The file's entries.
         gaps: What is missing, a sentence each.
         remarks: For the result and the manifest.
         counts: How many of what, for the manifest.
+        replies: How replies are, by task.
         score: Computes the metrics of a file.
         incomplete: Whether to write it in spite of gaps.
+        synthetic: Whether to write it although the data was drawn, or the model or its judge is simulated.
         fields: What an entry's fields mean, for the manifest, where the format is this package's own.
 
     Returns:
         What was written.
 
     Raises:
-        DataError: There are gaps and `incomplete` is not set, there is nothing to write, the file's metrics are not
-            those of the run, or `out` is no regular file, does not end in ".json", or is a log.
+        DataError: There are gaps and `incomplete` is not set, what it is of is synthetic and `synthetic` is not set,
+            there is nothing to write, the file's metrics are not those of the run, or `out` is no regular file, does
+            not end in ".json", or is a log.
         OSError: The file cannot be written.
     """
+    logs, gaps = run.logs, [*gaps, *run.gaps]
+    unreal = list(_unreal(run))
+    if unreal and not synthetic:
+        raise DataError(f"{' '.join(unreal)} A leaderboard takes none of it; --synthetic writes the file all the same.")
     if not items:
         raise DataError(f"There is nothing to submit. {' '.join(gaps)}".strip())
     if gaps and not incomplete:
-        raise DataError(f"The run is incomplete: {' '.join(gaps)} A leaderboard takes whole runs.")
-    if any(log.file.task.endswith(_MINI) for log in logs):
-        remarks = ["It is of the embedded twin, whose figures do not belong on the benchmark's leaderboard."]
+        # What would fill a gap may be there, and not count.
+        others = [*run.problems, *_passed_over(run)]
+        raise DataError(" ".join(["The run is incomplete:", *gaps, "A leaderboard takes whole runs.", *others]))
     if out.is_symlink() or (out.exists() and not out.is_file()):
         raise DataError(f"{out} is no regular file: a manifest can be put beside one alone.")
     beside_it = out.with_name(out.name + MANIFEST_SUFFIX)
     read = [path for log in logs for path in (log.file.path, log.file.results)]
     check_output(out, read, ".json")
     check_output(beside_it, read)
+    total = sum(replies.values(), NO_REPLIES)
+    said = [*unreal, *_unverified(run), *remarks, *total.remarks(), *run.problems, *_passed_over(run)]
     with beside(out) as file, beside(beside_it) as manifest:
         _write(file, items)
         metrics = score(file)
@@ -237,19 +378,47 @@ def write_submission(
             "created": datetime.now(timezone.utc).isoformat(timespec="seconds"),
             "complete": not gaps,
             "gaps": list(gaps),
-            "remarks": list(remarks),
-            "counts": {"items": len(items), **counts},
+            "data": run.identity,
+            "simulated": list(run.simulated),
+            "remarks": redacted(said),
+            "counts": {"items": len(items), **counts, **total.as_json()},
             "metrics": metrics,
             **({"fields": dict(fields)} if fields else {}),
         }
         try:
-            _write(manifest, about | _origin(logs))
+            _write(manifest, about | _origin(logs, replies))
         except RecursionError as error:
             raise DataError(f"{logs[0].file.results}: its settings are nested too deeply.") from error
         with FileLock(out.with_name(f".{out.name}.lock")):
             file.replace(out)
             manifest.replace(beside_it)
-    return Submission(out, beside_it, len(items), metrics, tuple(gaps), tuple(remarks))
+    return Submission(out, beside_it, len(items), metrics, tuple(gaps), tuple(said))
+
+
+def _unreal(run: Run) -> Iterator[str]:
+    """What is no result of a model on the benchmark, a sentence each."""
+    if run.identity == "synthetic":
+        tasks = sorted(log.file.task for log in run.logs if log.identity == "synthetic")
+        yield (
+            f"The data of {', '.join(tasks[:_MAX_LISTED])}{', ...' if len(tasks) > _MAX_LISTED else ''} is synthetic, "
+            "drawn by this package: its figures are not the benchmark's."
+        )
+    for name in run.simulated:
+        yield f"{name} is simulated: no model answered or judged."
+
+
+def _unverified(run: Run) -> Iterator[str]:
+    if run.identity == "not verified":
+        hashes = sorted({str(_mapping(log.metadata.get("data")).get("sha256")) for log in run.logs} - {"None"})
+        found = f" (SHA-256 {', '.join(hashes[:_MAX_LISTED])})" if hashes else ""
+        yield f"The data is not verified: that it{found} is the released one is not known."
+
+
+def _passed_over(run: Run) -> Iterator[str]:
+    for one in run.passed_over[:_MAX_PASSED_OVER]:
+        yield f"{one.task} of {one.date} is passed over: {one.reason}."
+    if (more := len(run.passed_over) - _MAX_PASSED_OVER) > 0:
+        yield f"{counted(more, 'other log')} passed over."
 
 
 def read_items(file: Path) -> list[dict[str, Any]]:
@@ -265,15 +434,6 @@ def read_items(file: Path) -> list[dict[str, Any]]:
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         raise DataError(f"{file} is no submission: expected a JSON list of objects.")
     return items
-
-
-def failed_gap(task: str, failed: int) -> Iterable[str]:
-    """The sentence on failed requests, if there are any."""
-    if failed:
-        yield (
-            f"{failed:,} requests of {task} failed or came back empty: run it again with --use_cache, which sends only "
-            "those."
-        )
 
 
 def unusual_size(what: str, found: int, official: int) -> Iterable[str]:
@@ -294,16 +454,6 @@ def _by_doc_id(file: SampleFile) -> dict[int, dict[str, Any]]:
             raise DataError(f"{file.path}: doc_id {doc_id} occurs twice. Was the log put together from two runs?")
         samples[doc_id] = sample
     return samples
-
-
-def _check_one_model(run: Path, files: Iterable[SampleFile], results: Mapping[Path, Mapping[str, Any]]) -> None:
-    models: dict[str, Path] = {}
-    for file in files:
-        config = _mapping(results[file.results].get("config"))
-        models.setdefault(f"{config.get('model')} ({redacted(config.get('model_args'))})", file.path.parent)
-    if len(models) > 1:
-        names = ", ".join(f"{name} in {folder}" for name, folder in models.items())
-        raise DataError(f"{run} holds runs of {len(models)} models: {names}. Name the folder of one.")
 
 
 def _check_size(log: TaskLog) -> None:
@@ -384,7 +534,7 @@ def _is_near(value: float, other: float) -> bool:
     return value - _ROUNDING <= other <= value + _ROUNDING
 
 
-def _origin(logs: Sequence[TaskLog]) -> dict[str, Any]:
+def _origin(logs: Sequence[TaskLog], replies: Mapping[str, Replies]) -> dict[str, Any]:
     """Where a submission is from: the model, its settings, versions, data, prompts and judge; some by task."""
     results, config = logs[0].results, logs[0].config
     about = {
@@ -401,6 +551,8 @@ def _origin(logs: Sequence[TaskLog]) -> dict[str, Any]:
             log.file.task: {
                 "date": log.file.date,
                 "samples": len(log.samples),
+                "data_is": log.identity,
+                "replies": replies[log.file.task].as_json(),
                 "samples_sha256": _sha256(log.file.path),
                 "prompts": [log.metadata["prompt"]] if "prompt" in log.metadata else log.metadata.get("prompts"),
                 # A folder's place on someone's machine identifies nothing, and tells more than it should.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,12 +16,13 @@ from condchain_tasks.data.fields import faults_of, shown
 from condchain_tasks.report.runs import reply_of
 from condchain_tasks.report.submit import (
     Metrics,
+    Replies,
+    ReplyRecord,
     Submission,
     TaskLog,
-    failed_gap,
     listed,
-    newest_logs,
     read_items,
+    read_run,
     unusual_size,
     write_submission,
 )
@@ -40,7 +41,7 @@ FIELDS = {
     "dimension": "X1_discovery, X2_prediction, X3_diagnosis or X4_intervention",
     "question_index": "The question's place among those of image and dimension, from 0",
     "constraint_id": "Y1 to Y4; null for the baseline",
-    "answer": "The model's reply",
+    "answer": "The model's reply; null if the request failed",
     "reasoning": "The judge's reasons for r1, r2 and r3",
     "r1, r2, r3": "The judge's independent binaries for L1, L2 and L3; null if missing",
     "l1, l2, l3": "The same cascaded: r1, r1 and r2, r1 and r2 and r3",
@@ -49,6 +50,7 @@ FIELDS = {
     "csr_raw_pixel": "Y2 read as pixels only, as the released script does; else null",
     "csr_reason": "Why the constraint is kept or not",
     "failed": "The request failed: all values are 0 and nothing was judged",
+    "failure": "Why: error, budget, empty, not_text, refusal or content_filter; null if not, or if the log is too old",
 }
 """What each field of an entry means; it stands in the manifest."""
 
@@ -61,8 +63,8 @@ _COLUMNS = ("n", "missing", "failed", "l1", "l2", "l3", "dcr", "csr", "csr_raw_p
 Binary = Literal[0, 1]
 
 
-@dataclass(frozen=True)
-class _Record:
+@dataclass(frozen=True, kw_only=True)
+class _Record(ReplyRecord):
     """What is needed of a sample's record."""
 
     key: str
@@ -80,7 +82,6 @@ class _Record:
     csr: Binary | None
     csr_reason: str
     csr_raw_pixel: Binary | None
-    failed: bool
     missing: list[str]
 
     @property
@@ -92,53 +93,62 @@ class _Record:
 _RECORD = TypeAdapter(_Record)
 
 
-def submit_ccrv(run: Path, out: Path, *, incomplete: bool = False) -> Submission:
+def submit_ccrv(
+    path: Path, out: Path, *, run: str | None = None, incomplete: bool = False, synthetic: bool = False
+) -> Submission:
     """Writes the verdicts on a run of CCRV-Bench, with a manifest beside the file.
 
     The benchmark's repository publishes no format of results. An entry has the names of its data (`image_id`,
     `dimension`, `constraint_id`) and of its judge (`r1` to `r3`, `csr`); `FIELDS` tells them all.
 
     Args:
-        run: A folder with one run or several of one model: of `ccrv`, or of its 20 cells. Of each task the newest
-            counts; cells are used if there is no run of `ccrv`.
+        path: Where runs of one model, of `ccrv` or of its 20 cells, are: see `submit.read_run`. Cells are used if
+            there is no run of `ccrv`.
         out: The file.
+        run: The date or the label of the run that is wanted; None for the newest that is whole.
         incomplete: Whether to write it if items, replies or verdicts are missing.
+        synthetic: Whether to write it although the data was drawn, or the model or its judge is simulated.
 
     Returns:
         What was written; its metrics have a row over all constrained items, named `ccrv`, and one for each X, each Y,
         the baseline and each cell.
 
     Raises:
-        DataError: The run is incomplete, or cannot be read.
+        DataError: The run is incomplete or synthetic, or cannot be read.
         OSError: The file cannot be written.
     """
-    logs = newest_logs(run, _TASKS)
-    whole = [log for log in logs if log.task == ALL]
-    logs = whole or logs
+    found = read_run(path, "ccrv", _TASKS, run)
+    whole = tuple(log for log in found.logs if log.task == ALL)
+    found = replace(found, logs=whole or found.logs)
+    logs = found.logs
     gaps = []
     if not whole and (absent := sorted(set(_CELLS.values()) - {log.task for log in logs})):
         gaps.append(f"There is no run of ccrv, and {listed(absent, len(absent), 'its 20 cells')} missing.")
     items: dict[tuple[str, str, int, str], dict[str, Any]] = {}
+    replies: dict[str, Replies] = {}
     for log in logs:
         records = {doc_id: _read(log, doc_id, sample) for doc_id, sample in sorted(log.samples.items())}
-        gaps += [*log.gaps, *failed_gap(log.file.task, sum(record.failed for record in records.values()))]
+        replies[log.file.task] = Replies.of(records.values())
+        gaps += [*log.gaps, *replies[log.file.task].gaps(log.file.task)]
         if unjudged := sum(bool(record.missing) for record in records.values()):
             gaps.append(f"{unjudged:,} items of {log.file.task} lack a verdict: `condchain judge` adds it.")
         for doc_id, record in records.items():
             identity = (record.image_id, record.x, record.index, record.y)
             if identity in items:
                 raise DataError(f"{log.place(doc_id)}: the item {shown(record.key)} {record.y} occurs twice.")
-            items[identity] = _item(record, reply_of(log.samples[doc_id], log.place(doc_id)))
+            items[identity] = _item(record, None if record.failed else reply_of(log.samples[doc_id], log.place(doc_id)))
     return write_submission(
         out,
         "CCRV-Bench",
-        logs,
+        found,
         list(items.values()),
         gaps=gaps,
-        remarks=[] if gaps else [*unusual_size("items", len(items), OFFICIAL_ITEMS)],
+        remarks=[] if gaps or found.identity == "synthetic" else [*unusual_size("items", len(items), OFFICIAL_ITEMS)],
         counts={f"items_{y}": sum(identity[-1] == y for identity in items) for y in SETTINGS},
+        replies=replies,
         score=ccrv_metrics,
         incomplete=incomplete,
+        synthetic=synthetic,
         fields=FIELDS,
     )
 
@@ -189,7 +199,7 @@ def _read(log: TaskLog, doc_id: int, sample: Mapping[str, Any]) -> _Record:
     return record
 
 
-def _item(record: _Record, reply: str) -> dict[str, Any]:
+def _item(record: _Record, reply: str | None) -> dict[str, Any]:
     number = re.fullmatch(r"0|[1-9]\d{0,17}", record.image_id, re.ASCII)
     known = record.l1 is not None and record.l2 is not None and record.l3 is not None
     return {
@@ -210,6 +220,7 @@ def _item(record: _Record, reply: str) -> dict[str, Any]:
         "csr_raw_pixel": record.csr_raw_pixel,
         "csr_reason": record.csr_reason,
         "failed": record.failed,
+        "failure": record.failure,
     }
 
 

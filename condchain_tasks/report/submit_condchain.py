@@ -15,12 +15,13 @@ from condchain_tasks.data.errors import DataError
 from condchain_tasks.data.fields import faults_of
 from condchain_tasks.report.submit import (
     Metrics,
+    Replies,
+    ReplyRecord,
     Submission,
     TaskLog,
-    failed_gap,
     listed,
-    newest_logs,
     read_items,
+    read_run,
     unusual_size,
     write_submission,
 )
@@ -42,8 +43,8 @@ NO_REPLY = ""
 _TASKS = re.compile(r"condchain_(natural|chart|gui)(_mini)?")
 
 
-@dataclass(frozen=True)
-class _Record:
+@dataclass(frozen=True, kw_only=True)
+class _Record(ReplyRecord):
     """What is needed of a sample's record."""
 
     id: str
@@ -52,54 +53,66 @@ class _Record:
     path: Literal["true", "false"]
     gold: str
     pred: str
-    failed: bool
 
 
 _RECORD = TypeAdapter(_Record)
 
 
-def submit_condchain(run: Path, out: Path, *, incomplete: bool = False) -> Submission:
+def submit_condchain(
+    path: Path, out: Path, *, run: str | None = None, incomplete: bool = False, synthetic: bool = False
+) -> Submission:
     """Writes a run of MM-CondChain in the official result format, with a manifest beside it.
 
     The format is a JSON list with one entry a chain: `id`, `domain`, `true_path_pred`, `true_path_gt`,
     `false_path_pred`, `false_path_gt`. Predictions are the strict readings; that of a failed request is `NO_REPLY`.
 
     Args:
-        run: A folder with one run or several of one model, or with runs of its tasks. Of each task the newest counts.
+        path: Where runs of one model, or of its tasks, are: see `submit.read_run`.
         out: The file.
+        run: The date or the label of the run that is wanted; None for the newest that is whole.
         incomplete: Whether to write it if domains, chains or replies are missing. A chain without one of its paths
             is left out then.
+        synthetic: Whether to write it although the data was drawn or the model is simulated.
 
     Returns:
         What was written; its metrics have a row for each domain, `AVERAGE` if all three are there, and `OVERALL`.
 
     Raises:
-        DataError: The run is incomplete, or cannot be read.
+        DataError: The run is incomplete or synthetic, or cannot be read.
         OSError: The file cannot be written.
     """
-    logs = newest_logs(run, _TASKS)
+    found = read_run(path, "condchain", _TASKS, run)
+    logs = found.logs
     gaps = [f"There is no run of condchain_{domain}." for domain in OFFICIAL_CHAINS if domain not in _domains(logs)]
     items: list[dict[str, str]] = []
     counts: dict[str, int] = {}
+    replies: dict[str, Replies] = {}
     for log in sorted(logs, key=lambda log: list(OFFICIAL_CHAINS).index(_domain(log))):
-        chains, broken, failed = _chains(log)
-        gaps += [*log.gaps, *failed_gap(log.file.task, failed)]
+        chains, broken, replies[log.file.task] = _chains(log)
+        gaps += [*log.gaps, *replies[log.file.task].gaps(log.file.task)]
         if broken:
             gaps.append(f"{listed(broken, len(broken), f'the chains of {log.file.task}')} without one of their paths.")
         items += chains
-        counts |= {f"{_domain(log)}_chains": len(chains), f"{_domain(log)}_failed": failed}
+        counts[f"{_domain(log)}_chains"] = len(chains)
     sizes = ((f"{domain} chains", counts.get(f"{domain}_chains", 0), n) for domain, n in OFFICIAL_CHAINS.items())
-    remarks = [] if gaps else [sentence for size in sizes for sentence in unusual_size(*size)]
+    # A wrong number tells that the data is another; the right one tells nothing.
+    remarks = (
+        []
+        if gaps or found.identity == "synthetic"
+        else [sentence for size in sizes for sentence in unusual_size(*size)]
+    )
     return write_submission(
         out,
         "MM-CondChain",
-        logs,
+        found,
         items,
         gaps=gaps,
         remarks=remarks,
         counts=counts,
+        replies=replies,
         score=official_metrics,
         incomplete=incomplete,
+        synthetic=synthetic,
     )
 
 
@@ -145,8 +158,8 @@ def _scores(rights: Sequence[tuple[bool, bool]]) -> dict[str, float | int | None
     }
 
 
-def _chains(log: TaskLog) -> tuple[list[dict[str, str]], list[str], int]:
-    """A log's chains as entries, the ids of those that lack a path, and the number of failed requests."""
+def _chains(log: TaskLog) -> tuple[list[dict[str, str]], list[str], Replies]:
+    """A log's chains as entries, the ids of those that lack a path, and how the replies are."""
     paths: dict[str, dict[str, _Record]] = {}
     for doc_id, sample in sorted(log.samples.items()):
         record = _read(log, doc_id, sample.get("path_f1"))
@@ -156,8 +169,8 @@ def _chains(log: TaskLog) -> tuple[list[dict[str, str]], list[str], int]:
         chain[record.path] = record
     whole = [(chain["true"], chain["false"]) for chain in paths.values() if len(chain) == 2]
     broken = [pair for pair, chain in paths.items() if len(chain) < 2]
-    failed = sum(record.failed for chain in paths.values() for record in chain.values())
-    return [_item(true, false) for true, false in whole], broken, failed
+    replies = Replies.of(record for chain in paths.values() for record in chain.values())
+    return [_item(true, false) for true, false in whole], broken, replies
 
 
 def _read(log: TaskLog, doc_id: int, value: Any) -> _Record:

@@ -17,19 +17,20 @@ from condchain_tasks.data.fields import faults_of, shown
 from condchain_tasks.data.vrex_tasks import Variant
 from condchain_tasks.report.submit import (
     Metrics,
+    Replies,
+    ReplyRecord,
     Submission,
     TaskLog,
-    failed_gap,
-    newest_logs,
     read_items,
+    read_run,
     unusual_size,
     write_submission,
 )
 from condchain_tasks.scorers.vrex import ability
 from condchain_tasks.scorers.vrex_metrics import macro_average
 
-OFFICIAL_SAMPLES = 702
-"""Samples of the official data, in each mode."""
+OFFICIAL_SAMPLES = {"vrex_planning": 351}
+"""Samples of the official data, by task, where every published figure fits the number."""
 
 FIELDS = {
     "id": "The sample's",
@@ -42,6 +43,7 @@ FIELDS = {
     "final_choice": "The option picked for the final question; null if the reply names none",
     "final_gold": "The right one",
     "failed": "A request failed, and the conversation ended there",
+    "failure": "Why: error, budget, empty, not_text, refusal or content_filter; null if not, or if the log is too old",
 }
 """What each field of an entry means; it stands in the manifest."""
 
@@ -58,8 +60,8 @@ class _Step:
     choice: int | None
 
 
-@dataclass(frozen=True)
-class _Record:
+@dataclass(frozen=True, kw_only=True)
+class _Record(ReplyRecord):
     """What is needed of a sample's record."""
 
     id: str
@@ -69,50 +71,59 @@ class _Record:
     set: Literal["standard", "hard"]
     blind: bool
     steps: list[_Step]
-    failed: bool
 
 
 _RECORD = TypeAdapter(_Record)
 
 
-def submit_vrex(run: Path, out: Path, *, incomplete: bool = False) -> Submission:
+def submit_vrex(
+    path: Path, out: Path, *, run: str | None = None, incomplete: bool = False, synthetic: bool = False
+) -> Submission:
     """Writes the choices of a run of V-REX, with a manifest beside the file.
 
     The benchmark publishes no format of results; `FIELDS` tells what this one holds. Choices are read by the official
     rules.
 
     Args:
-        run: A folder with one run or several of one model: of `vrex`, or of its tasks. Of each task the newest
-            counts. `vrex_planning_hard` goes in if it is there.
+        path: Where runs of one model, of `vrex` or of its tasks, are: see `submit.read_run`. `vrex_planning_hard` goes
+            in if it is there.
         out: The file.
+        run: The date or the label of the run that is wanted; None for the newest that is whole.
         incomplete: Whether to write it if modes, samples or replies are missing.
+        synthetic: Whether to write it although the data was drawn or the model is simulated.
 
     Returns:
         What was written; its metrics have a row for each task.
 
     Raises:
-        DataError: The run is incomplete, or cannot be read.
+        DataError: The run is incomplete or synthetic, or cannot be read.
         OSError: The file cannot be written.
     """
-    logs = newest_logs(run, _TASKS)
+    found = read_run(path, "vrex", _TASKS, run)
+    logs = found.logs
     gaps = [f"There is no run of {task}." for task in _REQUIRED if task not in {log.task for log in logs}]
     items: list[dict[str, Any]] = []
     remarks: list[str] = []
+    replies: dict[str, Replies] = {}
     for log in logs:
         records = _records(log)
-        gaps += [*log.gaps, *failed_gap(log.file.task, sum(record.failed for record in records))]
-        remarks += unusual_size(f"samples of {log.task}", len(records), OFFICIAL_SAMPLES)
+        replies[log.file.task] = Replies.of(records)
+        gaps += [*log.gaps, *replies[log.file.task].gaps(log.file.task)]
+        if official := OFFICIAL_SAMPLES.get(log.task):
+            remarks += unusual_size(f"samples of {log.task}", len(records), official)
         items += [_item(record) for record in records]
     return write_submission(
         out,
         "V-REX",
-        logs,
+        found,
         items,
         gaps=gaps,
-        remarks=[] if gaps else remarks,
+        remarks=[] if gaps or found.identity == "synthetic" else remarks,
         counts={log.task: len(log.samples) for log in logs},
+        replies=replies,
         score=vrex_metrics,
         incomplete=incomplete,
+        synthetic=synthetic,
         fields=FIELDS,
     )
 
@@ -202,6 +213,7 @@ def _item(record: _Record) -> dict[str, Any]:
         "final_choice": _letter(last.choice),
         "final_gold": _letter(last.gold),
         "failed": record.failed,
+        "failure": record.failure,
     }
 
 
