@@ -133,7 +133,7 @@ def test_the_official_format_and_the_official_figures(condchain: tuple[Path, dic
     assert (done.items, done.gaps) == (3 * CHAINS, ())
     digests = sorted(results["configs"][f"condchain_{domain}"]["metadata"]["data"]["sha256"] for domain in DOMAINS)
     assert done.remarks == (
-        "condchain_sim is simulated: no model answered or judged.",
+        "The model condchain_sim is simulated: its figures are no results.",
         f"The data is not verified: that it (SHA-256 {', '.join(digests)}) is the released one is not known.",
         "The data has 7 natural chains; the official one has 398.",
         "The data has 7 chart chains; the official one has 200.",
@@ -416,7 +416,7 @@ def test_ccrv_verdicts_and_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     manifest = json.loads(done.manifest.read_text(encoding="utf-8"))
     assert manifest["judge"]["model"] == "local-judge"
     assert manifest["fields"] == CCRV_FIELDS
-    assert done.remarks[0] == "condchain_sim is simulated: no model answered or judged."
+    assert done.remarks[0] == "The model condchain_sim is simulated: its figures are no results."
     assert done.remarks[1].startswith("The data is not verified")
     assert done.remarks[2:] == ("The data has 80 items; the official one has 4,000.",)
 
@@ -836,17 +836,21 @@ def test_the_right_number_of_items_is_no_identity(tmp_path: Path) -> None:
     assert [remark[:27] for remark in manifest["remarks"]] == ["The data is not verified: t"]
 
 
-@pytest.mark.parametrize("what", ["model", "judge", "judge without metadata"])
+@pytest.mark.parametrize("what", ["model", "judge", "model without metadata"])
 def test_what_is_simulated_is_refused_unless_asked_for(what: str, tmp_path: Path) -> None:
     judge = {"model": "rules", "simulated": True, "prompts": [BASE_JUDGE]}
     metadata = {"model": {"simulated": True}, "judge": {"judge": judge}}.get(what, {})
-    more = {"config": {"model": "condchain_sim"}} if what == "judge without metadata" else {}
+    more = {"config": {"model": "condchain_sim"}} if what == "model without metadata" else {}
     lines = [ccrv_line(number, y=y, x=x) for x, y in CELLS for number in range(4)]
     write_run(tmp_path / "run", "m", "ccrv", numbered(lines), metadata=metadata, **more)
-    name = {"model": "qwen2_5_vl", "judge": "rules"}.get(what, "condchain_sim")
-    refused(submit_ccrv, tmp_path / "run", f"{name} is simulated: no model answered or judged.", synthetic=False)
+    sentence = {
+        "model": "The model qwen2_5_vl is simulated: its figures are no results.",
+        "judge": "The judge rules is simulated: its verdicts are no results.",
+        "model without metadata": "The model condchain_sim is simulated: its figures are no results.",
+    }[what]
+    refused(submit_ccrv, tmp_path / "run", sentence, synthetic=False)
     done = submit_ccrv(tmp_path / "run", tmp_path / "v.json", synthetic=True)
-    assert json.loads(done.manifest.read_text())["simulated"] == [name]
+    assert json.loads(done.manifest.read_text())["simulated"] == [sentence]
 
 
 def test_a_failed_request_of_ccrv_has_no_answer(tmp_path: Path) -> None:

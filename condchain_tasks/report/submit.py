@@ -86,7 +86,7 @@ class TaskLog:
         results: The run's results.
         samples: By `doc_id`, the row of the data, from 0.
         identity: What is known of its data: "official", "synthetic" or "not verified".
-        simulated: What stood in for the model or its judge.
+        simulated: What stood in for the model or its judge, a sentence each.
     """
 
     file: SampleFile
@@ -250,8 +250,8 @@ class Run:
 
     @property
     def simulated(self) -> tuple[str, ...]:
-        """What stood in for the model or its judge, each once."""
-        return tuple(sorted({name for log in self.logs for name in log.simulated}))
+        """What stood in for the model or its judge, a sentence each."""
+        return tuple(dict.fromkeys(sentence for log in self.logs for sentence in log.simulated))
 
 
 def read_run(path: Path, benchmark: str, tasks: re.Pattern[str], run: str | None = None) -> Run:
@@ -379,7 +379,7 @@ def write_submission(
             "complete": not gaps,
             "gaps": list(gaps),
             "data": run.identity,
-            "simulated": list(run.simulated),
+            "simulated": redacted(list(run.simulated)),
             "remarks": redacted(said),
             "counts": {"items": len(items), **counts, **total.as_json()},
             "metrics": metrics,
@@ -403,8 +403,7 @@ def _unreal(run: Run) -> Iterator[str]:
             f"The data of {', '.join(tasks[:_MAX_LISTED])}{', ...' if len(tasks) > _MAX_LISTED else ''} is synthetic, "
             "drawn by this package: its figures are not the benchmark's."
         )
-    for name in run.simulated:
-        yield f"{name} is simulated: no model answered or judged."
+    yield from run.simulated
 
 
 def _unverified(run: Run) -> Iterator[str]:
