@@ -324,6 +324,34 @@ def judge(
     _write_json(json_file, done, logs_of([run]))
 
 
+@app.command(
+    rich_help_panel=_RESULTS,
+    epilog=_examples("condchain score results/", "condchain score results/ --run 20260101_120000"),
+)
+def score(
+    runs: Annotated[list[Path], typer.Argument(help="Folders of --output_path, files of samples or of results.")],
+    run: Annotated[
+        str | None, typer.Option(help="A run's date, as in its files' names, or its label in the report.")
+    ] = None,
+    json_file: JsonOption = None,
+) -> None:
+    """Score logged replies by today's rules: of --predict_only runs and of old ones. The old files stay."""
+    from condchain_tasks.score import score as score_runs
+
+    try:
+        done = score_runs(runs, run)
+    except (ValueError, OSError) as error:
+        _fail(str(error))
+    for remark in done.remarks:
+        _err.print(f"NOTE  {remark}")
+    for path, reason in done.passed_over:
+        _err.print(f"PASSED OVER  {path}: {reason}")
+    for written in done.written:
+        _out.print(f"{counted(len(written.tasks), 'task')} scored: {written.path}")
+        _print_figures(written)
+    _write_json(json_file, done)
+
+
 def _print_figures(written: Written) -> None:
     """What a run's tasks come to now, one table a task."""
     for name in written.tasks:

@@ -377,8 +377,8 @@ def _writable(folder: Path) -> bool:
 
 def _judge(ask: bool) -> Iterator[Finding]:
     from condchain_tasks.data.errors import DataError
-    from condchain_tasks.judging.judge import Judge
     from condchain_tasks.judging.endpoints import VARIABLES
+    from condchain_tasks.judging.judge import Judge
     from condchain_tasks.judging.settings import JUDGE, RULES, from_environment, judge_name
 
     try:

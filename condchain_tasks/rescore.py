@@ -232,7 +232,6 @@ def _merged(scored: Sequence[Scored]) -> dict[str, Any]:
         merged["results"][task] = {
             **{name: value for name, value in old.items() if "," not in name},
             **figures(task, one.scores),
-            "samples": len(one.scores),
         }
         merged["configs"][task] = {
             **merged["configs"].get(task, {}),

@@ -115,11 +115,7 @@ def read_sample(line: Mapping[str, Any], place: str, keep: bool) -> Sample:
             f"{place}: expected a record under dcr or dcr_base. Of a run with --predict_only `condchain score` makes "
             "one."
         )
-    try:
-        _RECORD.validate_python(record, strict=True)
-        _ROW.validate_python({**record, "images": []})
-    except ValidationError as error:
-        raise DataError(f"{next(faults_of(error, place))} Was the log changed?") from error
+    check_record(record, place)
     if record["failed"]:
         return Sample(record, "", {}, lacks=False)
     reply = reply_of(dict(line), place)
@@ -131,6 +127,19 @@ def read_sample(line: Mapping[str, Any], place: str, keep: bool) -> Sample:
         )
     kept = verdicts_in(record) if keep else {}
     return Sample(record, reply, kept, lacks=kept.keys() != needed)
+
+
+def check_record(record: Mapping[str, Any], place: str) -> None:
+    """Makes sure that a record is one of a ccrv task.
+
+    Raises:
+        DataError: It is not, or is damaged.
+    """
+    try:
+        _RECORD.validate_python(record, strict=True)
+        _ROW.validate_python({**record, "images": []})
+    except ValidationError as error:
+        raise DataError(f"{next(faults_of(error, place))} Was the log changed?") from error
 
 
 def verdicts_in(record: Mapping[str, Any]) -> dict[str, Answer]:

@@ -37,6 +37,10 @@ _ADDRESS = (
 )
 
 
+NOT_KEPT = Answer(Missing("No verdict is kept. `condchain judge` adds it."), calls=0)
+"""Of a verdict that was not asked for."""
+
+
 @dataclass(frozen=True)
 class Session:
     """A judge, what it has said before, and what it has answered in this run on each document's reply."""
@@ -69,8 +73,7 @@ def describe_judge() -> dict[str, Any]:
     """
     settings = from_environment()
     if settings is None:
-        name = judge_name()
-        return {"model": name, "temperature": None, "server": "", "simulated": name == RULES, "prompts": []}
+        return {**nobody(), "model": judge_name(), "simulated": is_simulated()}
     return {
         "model": settings.model,
         "temperature": settings.temperature,
@@ -78,6 +81,11 @@ def describe_judge() -> dict[str, Any]:
         "simulated": False,
         "prompts": prompt_fingerprints(),
     }
+
+
+def nobody() -> dict[str, Any]:
+    """What `describe_judge` says if nobody judged."""
+    return {"model": NONE, "temperature": None, "server": "", "simulated": False, "prompts": []}
 
 
 def is_same_judge(before: object, now: Mapping[str, Any]) -> bool:
@@ -163,7 +171,7 @@ def kept(doc: dict[str, Any], reply: str) -> dict[str, Answer]:
     found: dict[str, Answer] = {}
     for ask in asks(doc, reply.strip()):
         verdict = session.cache.get(ask.key, ask.kind) if session else None
-        found[ask.kind] = Answer(verdict or _NOT_KEPT, calls=0)
+        found[ask.kind] = Answer(verdict, calls=0) if verdict else NOT_KEPT
     return found
 
 
@@ -179,7 +187,6 @@ def _identity(doc: Mapping[str, Any], reply: str) -> tuple[str, ...]:
 
 
 _OFF = Answer(Missing("Judging is off (CCRV_JUDGE=none). `condchain judge` adds the verdicts later."), calls=0)
-_NOT_KEPT = Missing("No verdict is kept. `condchain judge` adds it.")
 _RULES = rules.Rules()
 _TOLD = threading.Event()
 
