@@ -16,6 +16,7 @@ from loguru import logger
 
 from condchain_tasks.async_client import mend_async_clients
 from condchain_tasks.evaluation import attach_to_evaluations
+from condchain_tasks.model_replies import read_model_replies
 from condchain_tasks.response_cache import mend_response_cache
 from condchain_tasks.rounds import add_driver
 from condchain_tasks.task_stages import add_stages
@@ -38,6 +39,7 @@ def manifests() -> list[ModelManifest]:
 
     index_tasks()
     attach_to_evaluations()
+    read_model_replies()
     mend_response_cache()
     add_stages()
     add_driver()

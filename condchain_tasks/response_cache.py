@@ -1,10 +1,10 @@
 """Mends lmms-eval's response cache, `--use_cache`, and lets it keep conversations round by round.
 
-It stores the text that API models return for a failed request like a reply, or takes it back from its log, so that a
-second run is served the failure again. It computes an entry's key once before and once after the model saw the
-request, while some models write into the request's settings, so that a second run finds nothing. It stores replies only
-when the last one is there. Its key knows neither the model's server nor, for chat models, what is sent. What becomes of
-replies on the disk stands in `kept_replies`.
+It stores the text that stands for a failed request like a reply, or takes it back from its log, so that a second run is
+served the failure again. It computes an entry's key once before and once after the model saw the request, while some
+models write into the request's settings, so that a second run finds nothing. It stores replies only when the last one
+is there. Its key knows neither the model's server nor, for chat models, what is sent. What becomes of replies on the
+disk stands in `kept_replies`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from loguru import logger
 from condchain_tasks.identity import server_of
 from condchain_tasks.kept_replies import keep_replies_whatever_happens
 from condchain_tasks.rounds import REQUEST_TYPE, run_rounds
-from condchain_tasks.scorers.replies import encodable, is_failed
+from condchain_tasks.scorers.replies import is_failed
 
 _MARK = "_condchain_tasks_mended"
 _OWN_FINGERPRINTS = "_condchain_tasks_fingerprints"
@@ -38,6 +38,7 @@ def mend_response_cache() -> None:
 
         is_valid: Callable[[Any, str], bool] = ResponseCache._is_valid_response
         execute: Callable[..., list[Any]] = ResponseCache.execute
+        look_up: Callable[[Any, str], Any] = ResponseCache._lookup
         for name in ("create", "finalize", "_log_to_audit", "_store"):
             getattr(ResponseCache, name)
     except (ImportError, AttributeError):
@@ -55,9 +56,12 @@ def mend_response_cache() -> None:
 
     @functools.wraps(is_valid)
     def is_valid_reply(response: Any, request_type: str) -> bool:
-        text = getattr(response, "text", response)
-        rounds = text if isinstance(text, list) else [text]
-        return is_valid(response, request_type) and not any(isinstance(r, str) and is_failed(r) for r in rounds)
+        return is_valid(response, request_type) and not _holds_failure(response)
+
+    @functools.wraps(look_up)
+    def look_up_reply(self: Any, cache_key: str) -> Any:
+        found = look_up(self, cache_key)
+        return None if _holds_failure(found) else found  # stored by a run without this package, or before it knew
 
     @functools.wraps(execute)
     def execute_on_copies(self: Any, lm: Any, reqtype: str, requests: list[Any]) -> list[Any]:
@@ -79,6 +83,7 @@ def mend_response_cache() -> None:
     ResponseCache._is_valid_response = staticmethod(is_valid_reply)
     ResponseCache.execute = execute_on_copies
     ResponseCache._log_to_audit = log_to_audit
+    ResponseCache._lookup = look_up_reply
     setattr(ResponseCache, _MARK, True)
 
 
@@ -101,23 +106,20 @@ def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
+def _holds_failure(response: Any) -> bool:
+    text = getattr(response, "text", response)
+    return any(isinstance(one, str) and is_failed(one) for one in (text if isinstance(text, list) else [text]))
+
+
 class _CopyingRequests:
-    """A model that is handed requests whose settings are its own to change, and whose replies can be written."""
+    """A model that is handed requests whose settings are its own to change."""
 
     def __init__(self, lm: Any) -> None:
         self._lm = lm
 
     def __getattr__(self, request_type: str) -> Callable[[list[Any]], list[Any]]:
         method = getattr(self._lm, request_type)
-        return lambda requests: [_writable(reply) for reply in method(list(map(_with_own_settings, requests)))]
-
-
-def _writable(reply: Any) -> Any:
-    if isinstance(reply, str):
-        return encodable(reply)
-    if isinstance(text := getattr(reply, "text", None), str):
-        reply.text = encodable(text)
-    return reply
+        return lambda requests: method(list(map(_with_own_settings, requests)))
 
 
 def _with_own_settings(request: Any) -> Any:

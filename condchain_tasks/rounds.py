@@ -8,13 +8,13 @@ with the history in it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from loguru import logger
 from tqdm import tqdm
 
-from condchain_tasks.scorers.replies import encodable, is_failed
+from condchain_tasks.scorers.replies import Failure, describe_failures, read_reply
 
 REQUEST_TYPE = "generate_in_rounds"
 """The method of lmms-eval's models that runs conversations, and the type of the requests that it takes."""
@@ -105,6 +105,7 @@ class _Talk:
         replies: So far, as they came.
         plain: The same without reasoning: what the conversation goes on with.
         tokens: Token counts of each round; None of a round that reported none, as one from the cache.
+        failure: Why the last request failed, which ended the conversation; None if none has.
     """
 
     request: Any
@@ -112,6 +113,7 @@ class _Talk:
     replies: list[str] = field(default_factory=list)
     plain: list[str] = field(default_factory=list)
     tokens: list[Any] = field(default_factory=list)
+    failure: Failure | None = None
 
     def __post_init__(self) -> None:
         self._go_on()
@@ -127,10 +129,12 @@ class _Talk:
 
     def take(self, reply: str, tokens: Any) -> None:
         """Takes a reply in. One of a failed request ends the conversation: its text must not be read as a reply."""
-        self.replies.append(encodable(reply))
-        self.plain.append(_without_reasoning(self.replies[-1], self.request.args[3]))
+        read = replace(read_reply(reply), tags=self.request.args[3])
+        self.replies.append(reply)
+        self.plain.append(read.answer)
         self.tokens.append(tokens)
-        if not is_failed(reply) and len(self.replies) < MAX_ROUNDS:
+        self.failure = read.failure
+        if read.failure is None and len(self.replies) < MAX_ROUNDS:
             self._go_on()
 
     def _go_on(self) -> None:
@@ -144,8 +148,8 @@ def run_rounds(lm: Any, requests: Sequence[Any], generate: Generate) -> list[Any
 
     Args:
         lm: The model. Its `is_simple` decides between one text and turns.
-        requests: `Instance`s with the arguments (text, chain, generation settings, reasoning tags or None, document's
-            number, task, split). With several ranks each rank has its own, and all make the same number of calls with
+        requests: `Instance`s with the arguments (text, chain, generation settings, reasoning tags, document's number,
+            task, split). With several ranks each rank has its own, and all make the same number of calls with
             the same number of requests, as models that are spread over ranks need.
         generate: The model's `generate_until`, or the response cache in front of it.
 
@@ -172,16 +176,10 @@ def run_rounds(lm: Any, requests: Sequence[Any], generate: Generate) -> list[Any
             still = [talk for talk in live if talk.is_live]
             progress.update(len(live) - len(still))
             live = still
-    failed = sum(bool(talk.replies) and is_failed(talk.replies[-1]) for talk in talks)
-    if failed:
-        logger.warning("{} of {} chains ended early because a request failed.", failed, len(talks))
+    if kinds := describe_failures(talk.failure for talk in talks):
+        failed = sum(talk.failure is not None for talk in talks)
+        logger.warning("{} of {} chains ended early because a request failed ({}).", failed, len(talks), kinds)
     return [_result(talk) for talk in talks]
-
-
-def _without_reasoning(reply: str, tags: list[list[str]] | None) -> str:
-    from lmms_eval.api.reasoning import strip_reasoning_tags
-
-    return strip_reasoning_tags(reply, tags).strip() if tags else reply.strip()
 
 
 def _instance(lm: Any, talk: _Talk) -> Any:

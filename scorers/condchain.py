@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from condchain_tasks.scorers.replies import is_failed
+from condchain_tasks.scorers.replies import Reply, read_reply
 from condchain_tasks.scorers.statistics import mean
 
 _T = TypeVar("_T")
@@ -141,26 +141,29 @@ def parse_answer_lenient(text: str | None) -> Answer:
     return _lenient(text or "", parse_answer(text))
 
 
-def score_reply(reply: str | None, gold: str) -> Score:
+def score_reply(reply: Reply | str | None, gold: str) -> Score:
     """Scores one reply by both rules.
 
     Args:
-        reply: The reply; None, blank text and lmms-eval's failure texts are failed requests, and wrong.
+        reply: The reply, or its text. A failed request (see `replies.read_reply`) is wrong, and so is a reply of
+            nothing but reasoning. The official rule reads a reply that was cut off within its reasoning as it
+            stands; the lenient one finds no answer in it.
         gold: The right label; the comparison is exact and case-sensitive.
 
     Returns:
         The score.
     """
-    if is_failed(reply):
-        nothing = Answer(NO_OPTION, "none")
+    read = read_reply(reply)
+    nothing = Answer(NO_OPTION, "none")
+    if read.failure is not None:
         return Score(nothing, nothing, correct=False, correct_lenient=False, failed=True, no_answer=False)
-    strict = parse_answer(reply)
-    lenient = _lenient(reply or "", strict)
+    strict = parse_answer(read.text)
+    lenient = parse_answer_lenient(read.answer) if read.answer else nothing
     return Score(
         strict=strict,
         lenient=lenient,
-        correct=strict.label == gold,
-        correct_lenient=lenient.label == gold,
+        correct=bool(read.text.strip()) and strict.label == gold,
+        correct_lenient=bool(read.answer) and lenient.label == gold,
         failed=False,
         no_answer=strict.source == "none",
     )

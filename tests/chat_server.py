@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
+import socket
+import struct
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -15,13 +17,23 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Reply:
-    """What the server answers: a text, after a delay; or an HTTP status other than 200 with an error and headers."""
+    """What the server answers, after a delay; or an HTTP status other than 200 with an error and headers.
+
+    Attributes:
+        message: The message's fields beside its role, in place of the text as its content.
+        payload: A whole body in place of a chat completion, as JSON or as it stands.
+        resets: Whether the connection is reset instead.
+    """
 
     text: str | None = "\\boxed{A1}"
     status: int = 200
     delay_s: float = 0.0
     error: Mapping[str, str] = field(default_factory=lambda: {"message": "injected"})
     headers: Mapping[str, str] = field(default_factory=dict)
+    message: Mapping[str, Any] | None = None
+    finish_reason: str = "stop"
+    payload: Mapping[str, Any] | bytes | None = None
+    resets: bool = False
 
 
 @dataclass
@@ -70,7 +82,14 @@ def chat_server(answer: Callable[[dict[str, Any]], Reply], keep: bool = True) ->
             time.sleep(reply.delay_s)
             with lock:
                 in_flight -= 1
-            payload = {
+            if reply.resets:
+                # Closed with nothing left to wait for, a connection is reset at once.
+                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                self.close_connection = True
+                self.connection.close()
+                return
+            message = {"content": reply.text} if reply.message is None else reply.message
+            payload: Any = {
                 "id": "1",
                 "object": "chat.completion",
                 "created": 1,
@@ -78,13 +97,17 @@ def chat_server(answer: Callable[[dict[str, Any]], Reply], keep: bool = True) ->
                 "choices": [
                     {
                         "index": 0,
-                        "finish_reason": "stop",
-                        "message": {"role": "assistant", "content": reply.text},
+                        "finish_reason": reply.finish_reason,
+                        "message": {"role": "assistant", **message},
                     }
                 ],
                 "usage": {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10},
             }
-            data = json.dumps(payload if reply.status == 200 else {"error": reply.error}).encode()
+            if reply.status != 200:
+                payload = {"error": reply.error}
+            elif reply.payload is not None:
+                payload = reply.payload
+            data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
             try:
                 self.send_response(reply.status)
                 self.send_header("Content-Type", "application/json")

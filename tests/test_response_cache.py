@@ -10,9 +10,11 @@ import pytest
 pytest.importorskip("lmms_eval")
 
 from lmms_eval.api.instance import Instance
+from lmms_eval.api.model import lmms
 from lmms_eval.caching.response_cache import ResponseCache
 
 from condchain_tasks import response_cache
+from condchain_tasks.model_replies import read_model_replies
 from condchain_tasks.response_cache import mend_response_cache
 
 FAILURE = "[LMMS_EVAL_REQUEST_FAILED after 3 retries] H100"
@@ -20,13 +22,15 @@ FAILURE = "[LMMS_EVAL_REQUEST_FAILED after 3 retries] H100"
 
 @pytest.fixture(autouse=True)
 def _mended() -> None:
+    read_model_replies()
     mend_response_cache()
 
 
-class Model:
+class Model(lmms):
     """Answers by document, and keeps what it was asked, a list a call."""
 
     def __init__(self, answers: dict[int, str] | None = None, base_url: str = "") -> None:
+        super().__init__()
         self.answers = answers or {}
         self.base_url = base_url
         self.calls: list[list[int]] = []
@@ -34,6 +38,12 @@ class Model:
     def generate_until(self, requests: list[Instance]) -> list[str]:
         self.calls.append([request.doc_id for request in requests])
         return [self.answers.get(request.doc_id, f"reply {request.doc_id}") for request in requests]
+
+    def generate_until_multi_round(self, requests: list[Instance]) -> list[str]:
+        raise NotImplementedError
+
+    def loglikelihood(self, requests: list[Instance]) -> list[tuple[float, bool]]:
+        raise NotImplementedError
 
 
 def run(root: Path, model: Model, documents: int = 3, is_killed: bool = False, sent: str = "") -> list[Any]:

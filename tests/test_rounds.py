@@ -32,7 +32,7 @@ class Counting:
         return f"{self.name}, after {'+'.join(replies) or 'nothing'}"
 
 
-def request(chain: Any, doc_id: int, tags: list[list[str]] | None = None) -> Instance:
+def request(chain: Any, doc_id: int, tags: Sequence[Sequence[str]] = ()) -> Instance:
     arguments = (chain.turn([]), chain, {"temperature": 0}, tags, doc_id, "task", "test")
     metadata = {"task": "task", "doc_id": doc_id, "repeats": 1}
     return Instance(rounds.REQUEST_TYPE, arguments=arguments, idx=0, metadata=metadata)
@@ -53,7 +53,7 @@ class Model:
         return [self.answer(instance) for instance in requests]
 
 
-def run(model: Model, chains: Sequence[Any], tags: list[list[str]] | None = None) -> list[Any]:
+def run(model: Model, chains: Sequence[Any], tags: Sequence[Sequence[str]] = ()) -> list[Any]:
     return run_rounds(model, [request(c, n, tags) for n, c in enumerate(chains)], model.generate_until)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from loguru import logger
 
+from condchain_tasks.scorers.replies import describe_failures
 from condchain_tasks.scorers.statistics import mean
 
 
@@ -33,13 +34,17 @@ def macro_mean(figures: list[float | None], sizes: list[int], weight_by_size: bo
 
 
 def failed_share(items: list[dict[str, Any]]) -> float | None:
-    """Failed requests, per cent, with a warning if there are any."""
+    """Failed requests, per cent, with a warning that names their kinds if there are any."""
     failed = sum(item["score"] > 0 for item in items)
     if failed:
+        kinds = describe_failures(
+            item["failure"] for item in items
+        )  # unknown of replies that an earlier version scored
         logger.warning(
-            "{} of {} requests failed or came back empty. They count as wrong: these figures are not comparable with "
-            "any other. Run again with --use_cache to send only what is missing.",
+            "{} of {} requests failed{}. They count as wrong: these figures are not comparable with any other. Run "
+            "again with --use_cache to send only what is missing.",
             failed,
             len(items),
+            f" ({kinds})" if kinds else "",
         )
     return share(items)

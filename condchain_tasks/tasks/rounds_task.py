@@ -6,10 +6,10 @@ from abc import abstractmethod
 from typing import Any
 
 from lmms_eval.api.instance import Instance
-from lmms_eval.api.reasoning import parse_reasoning_tags_config
 from lmms_eval.api.task import ConfigurableTask
 
 from condchain_tasks.rounds import REQUEST_TYPE, Chain
+from condchain_tasks.tasks.reasoning import reasoning_tags
 
 
 class RoundsTask(ConfigurableTask):
@@ -26,10 +26,7 @@ class RoundsTask(ConfigurableTask):
     def construct_requests(self, doc_id: int, ctx: str, **kwargs: Any) -> Instance:
         """One conversation as one request; its arguments are those of `rounds.run_rounds`."""
         # Reasoning is left out of the history by the same tags by which the harness leaves it out of the scores.
-        tags = parse_reasoning_tags_config(
-            cli_value=getattr(getattr(self, "args", None), "reasoning_tags", None),
-            task_value=self.config.reasoning_tags,
-        )
+        tags = reasoning_tags(self)
         metadata = kwargs["metadata"]
         settings = dict(self.config.generation_kwargs)
         chain = self.chain(self.task_docs[doc_id])

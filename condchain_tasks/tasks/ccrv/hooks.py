@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -9,6 +10,7 @@ from condchain_tasks.data.ccrv_tasks import Subset
 from condchain_tasks.data.images import FileImage
 from condchain_tasks.prompts import PromptError, fingerprint, render
 from condchain_tasks.scorers.ccrv_tables import Item, Pair, paired, tabulate
+from condchain_tasks.scorers.replies import Reply, read_reply
 from condchain_tasks.task_stages import StagedScoring
 from condchain_tasks.tasks.aggregation import share
 from condchain_tasks.tasks.ccrv import tables, verdicts
@@ -47,15 +49,16 @@ def doc_to_messages(doc: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _record(doc: dict[str, Any], results: list[str]) -> dict[str, Any]:
-    return make_record(doc, results[0], verdicts.on(doc, results[0]))
+def _record(doc: dict[str, Any], results: Sequence[Reply | str]) -> dict[str, Any]:
+    reply = read_reply(results[0])
+    return make_record(doc, reply, verdicts.on(doc, reply))
 
 
-def _score(doc: dict[str, Any], results: list[str]) -> dict[str, dict[str, Any]]:
+def _score(doc: dict[str, Any], results: Sequence[Reply | str]) -> dict[str, dict[str, Any]]:
     return metrics(_record(doc, results))
 
 
-def _score_paired(doc: dict[str, Any], results: list[str]) -> dict[str, dict[str, Any]]:
+def _score_paired(doc: dict[str, Any], results: Sequence[Reply | str]) -> dict[str, dict[str, Any]]:
     return paired_metrics(_record(doc, results))
 
 

@@ -17,6 +17,7 @@ from condchain_tasks.judging.ccrv import asks
 from condchain_tasks.judging.verdicts import Answer, CsrVerdict, DcrVerdict, Kind
 from condchain_tasks.report.runs import JUDGED, reply_of, sample_files
 from condchain_tasks.rescore import Scored, TaskLog, Written, by_run, read_log, write_beside
+from condchain_tasks.scorers.replies import read_stripped
 from condchain_tasks.tasks.ccrv import verdicts
 from condchain_tasks.tasks.ccrv.samples import record_of, scores_of, with_verdicts
 
@@ -118,15 +119,17 @@ def read_sample(line: Mapping[str, Any], place: str, keep: bool) -> Sample:
     check_record(record, place)
     if record["failed"]:
         return Sample(record, "", {}, lacks=False)
-    reply = reply_of(dict(line), place)
-    needed = {ask.kind for ask in asks(record, reply)}
-    if not needed:
+    reply = read_stripped(reply_of(dict(line), place))
+    if reply.failure is not None:
         raise DataError(
             f"{place}: the reply stands for a request that failed, and the record says that it is none. "
             "`condchain score` scores the run by today's rules; then judge it."
         )
+    if record.get("truncated"):  # by whatever tags the run had
+        return Sample(record, "", {}, lacks=False)
+    needed = {ask.kind for ask in asks(record, reply.answer)}
     kept = verdicts_in(record) if keep else {}
-    return Sample(record, reply, kept, lacks=kept.keys() != needed)
+    return Sample(record, reply.text, kept, lacks=kept.keys() != needed)
 
 
 def check_record(record: Mapping[str, Any], place: str) -> None:
@@ -169,6 +172,8 @@ class _Record(TypedDict):
     csr_raw_pixel: _Binary | None
     failed: bool
     failure: NotRequired[str | None]
+    refused: NotRequired[bool]
+    truncated: NotRequired[bool]
     no_answer: bool
     missing: list[Kind]
 

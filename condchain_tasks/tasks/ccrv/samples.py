@@ -16,32 +16,33 @@ from condchain_tasks.scorers.ccrv import (
     check_symbolization,
     dcr,
 )
-from condchain_tasks.scorers.replies import is_failed
+from condchain_tasks.scorers.replies import Reply, read_reply
+from condchain_tasks.tasks.states import state
 
 _LOGGED = tuple(field.name for field in fields(Row) if field.name != "images")
 
 
-def make_record(doc: Mapping[str, Any], reply: str, answers: Mapping[str, Answer]) -> dict[str, Any]:
+def make_record(doc: Mapping[str, Any], reply: Reply | str, answers: Mapping[str, Answer]) -> dict[str, Any]:
     """Scores one reply.
 
     Args:
         doc: The row, or a record of an earlier run (see `data.ccrv.Row`).
-        reply: The model's reply.
-        answers: The judge's, by kind: "dcr", and for Y3 "csr"; empty for a failed reply.
+        reply: The model's reply. Its reasoning is not looked at; without an answer beside it everything is 0.
+        answers: The judge's, by kind: "dcr", and for Y3 "csr"; empty for a reply that failed or holds no answer.
 
     Returns:
         The row without its pictures, and: `r1`..`r3` (the judge's binaries), `l1`..`l3` (cascaded), `score` (DCR in
-        per cent; absent if missing), `dcr_reasoning`, `csr`, `csr_reason`, `csr_reading`, `csr_raw_pixel`, `failed`,
-        `no_answer`, `missing` (the kinds of verdicts that could not be had), `cached` (those that were there already),
-        `judge_calls` (requests to the judge that the others took, with retries and re-asks).
+        per cent; absent if missing), `dcr_reasoning`, `csr`, `csr_reason`, `csr_reading`, `csr_raw_pixel`,
+        `no_answer`, what `states.state` says, `missing` (the kinds of verdicts that could not be had), `cached` (those
+        that were there already), `judge_calls` (requests to the judge that the others took, with retries and re-asks).
     """
     record: dict[str, Any] = {name: doc[name] for name in _LOGGED}  # a record of an earlier run has its scores beside
-    failed = is_failed(reply)
+    reply = read_reply(reply)
     record |= {
-        "failed": failed,
-        "no_answer": not failed and not any(character.isalnum() for character in reply),
+        **state(reply),
+        "no_answer": reply.failure is None and not any(character.isalnum() for character in reply.answer),
     }
-    return with_verdicts(record | _by_rule(doc, reply, failed), answers)
+    return with_verdicts(record | _by_rule(doc, reply.answer, _why_nothing(record, reply.answer)), answers)
 
 
 def with_verdicts(record: Mapping[str, Any], answers: Mapping[str, Answer]) -> dict[str, Any]:
@@ -49,14 +50,16 @@ def with_verdicts(record: Mapping[str, Any], answers: Mapping[str, Answer]) -> d
 
     Args:
         record: What stands in it by rule (see `make_record`), with or without earlier verdicts, which are replaced.
-        answers: The judge's, by kind; not looked at if the record says that the request failed.
+        answers: The judge's, by kind; not looked at if the record says that the request failed. If there are none,
+            nothing was there to be judged.
 
     Returns:
         A new record.
     """
     judged = {name: value for name, value in record.items() if name != "score"}
-    if record["failed"]:
-        return judged | _FAILED_DCR | {"missing": [], "cached": [], "judge_calls": 0}
+    if record["failed"] or not answers:
+        why = f"{_why_nothing(record, '')} Nothing was judged."
+        return judged | _NO_DCR | {"dcr_reasoning": why, "missing": [], "cached": [], "judge_calls": 0}
     judged |= {
         "missing": sorted(kind for kind, answer in answers.items() if isinstance(answer.verdict, Missing)),
         "cached": sorted(kind for kind, answer in answers.items() if answer.is_cached),
@@ -76,7 +79,8 @@ def metrics(record: dict[str, Any]) -> dict[str, dict[str, Any]]:
         values["csr_raw_pixel"] = _item(record, record["csr_raw_pixel"])
     return values | {
         "no_answer": _item(record, record["no_answer"]),
-        "failed": _item(record, record["failed"]),
+        "failed": _item(record, record["failed"]) | {"failure": record.get("failure")},
+        "refused": _item(record, record.get("refused", False)),
         "missing": _item(record, bool(record["missing"])),
     }
 
@@ -124,16 +128,7 @@ def _effective(record: Mapping[str, Any]) -> float | None:
     return float(record["csr"] * record["score"] / 100)
 
 
-_FAILED_DCR: dict[str, Any] = {
-    "r1": 0,
-    "r2": 0,
-    "r3": 0,
-    "l1": 0,
-    "l2": 0,
-    "l3": 0,
-    "score": 0.0,
-    "dcr_reasoning": "The request failed: nothing was judged.",
-}
+_NO_DCR: dict[str, Any] = dict.fromkeys(("r1", "r2", "r3", "l1", "l2", "l3"), 0) | {"score": 0.0}
 
 
 def _dcr(verdict: Verdict | Missing) -> dict[str, Any]:
@@ -159,18 +154,27 @@ def _premise(verdict: Verdict | Missing) -> dict[str, Any]:
     return {"csr": None, "csr_reason": verdict.reason if isinstance(verdict, Missing) else ""}
 
 
-def _by_rule(doc: Mapping[str, Any], reply: str, failed: bool) -> dict[str, Any]:
-    """What is known of the constraint without a judge; nothing of Y3's, unless the request failed."""
+def _why_nothing(record: Mapping[str, Any], answer: str) -> str:
+    """Why there is no answer to score; "" if there is one."""
+    if record["failed"]:
+        return "The request failed."
+    if record.get("truncated"):  # unknown of an earlier version's
+        return "The reply was cut off within its reasoning."
+    return "" if answer else "The reply is nothing but reasoning."
+
+
+def _by_rule(doc: Mapping[str, Any], answer: str, nothing: str) -> dict[str, Any]:
+    """What is known of the constraint without a judge; nothing of Y3's, unless there is no answer."""
     found: dict[str, Any] = {"csr": None, "csr_reason": "", "csr_reading": None, "csr_raw_pixel": None}
     if doc["y"] == "base":
         return found
-    if failed:
+    if nothing:
         raw = 0 if doc["y"] == "Y2" else None
-        return found | {"csr": 0, "csr_reason": "The request failed.", "csr_raw_pixel": raw}
+        return found | {"csr": 0, "csr_reason": nothing, "csr_raw_pixel": raw}
     if doc["y"] == "Y3":
         return found
     if doc["y"] == "Y2":
-        grounding = check_grounding(reply, doc["bbox_xyxy"], (doc["width"], doc["height"]), doc["margin"])
+        grounding = check_grounding(answer, doc["bbox_xyxy"], (doc["width"], doc["height"]), doc["margin"])
         return {
             "csr": int(grounding.passed),
             "csr_reason": grounding.reason,
@@ -178,8 +182,8 @@ def _by_rule(doc: Mapping[str, Any], reply: str, failed: bool) -> dict[str, Any]
             "csr_raw_pixel": int(grounding.passed_raw_pixel),
         }
     check: Check = (
-        check_symbolization(reply, doc["forbidden_terms"])
+        check_symbolization(answer, doc["forbidden_terms"])
         if doc["y"] == "Y1"
-        else check_minimalist(reply, doc["max_words"], doc["single_line"], doc["forbid_punctuation"])
+        else check_minimalist(answer, doc["max_words"], doc["single_line"], doc["forbid_punctuation"])
     )
     return found | {"csr": int(check.passed), "csr_reason": check.reason}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from condchain_tasks.judging.endpoints import server
 from condchain_tasks.judging.judge import Judge
 from condchain_tasks.judging.settings import NONE, RULES, JudgeSettings, from_environment, judge_name
 from condchain_tasks.judging.verdicts import Answer, Missing
+from condchain_tasks.scorers.replies import Reply, read_reply
 
 # What decides where a judge is called, beside its settings.
 _ADDRESS = (
@@ -135,12 +136,12 @@ def check_judge(command_line: Any) -> None:
         raise RunNotPossible(str(error)) from error
 
 
-def ask_all(replies: list[tuple[dict[str, Any], str]]) -> None:
-    """Asks the judge about all of this rank's replies at once."""
+def ask_all(replies: Sequence[tuple[dict[str, Any], Reply | str]]) -> None:
+    """Asks the judge about all of this rank's replies at once; about what stands in them beside reasoning."""
     session = _session()
     if session is None:
         return
-    questions = {_identity(doc, reply): asks(doc, reply.strip()) for doc, reply in replies}
+    questions = {_identity(doc, reply): asks(doc, read_reply(reply).answer) for doc, reply in replies}
     listed = [ask for several in questions.values() for ask in several]
     answers: dict[str, Answer]
     try:
@@ -151,25 +152,26 @@ def ask_all(replies: list[tuple[dict[str, Any], str]]) -> None:
         session.had[identity] = {ask.kind: answers[ask.key] for ask in several}
 
 
-def on(doc: dict[str, Any], reply: str) -> dict[str, Answer]:
-    """The verdicts on one reply, by kind; none on a failed one. What was not asked before is asked now."""
+def on(doc: dict[str, Any], reply: Reply | str) -> dict[str, Answer]:
+    """The verdicts on one reply, by kind; none on one without an answer. What was not asked before is asked now."""
     if is_simulated():
-        return _RULES.judge(doc, reply.strip())
+        return _RULES.judge(doc, read_reply(reply).answer)
     session = _session()
     if session is None:
-        return {ask.kind: _OFF for ask in asks(doc, reply.strip())}
+        return {ask.kind: _OFF for ask in asks(doc, read_reply(reply).answer)}
     if _identity(doc, reply) not in session.had:
         ask_all([(doc, reply)])
     return session.had[_identity(doc, reply)]
 
 
-def kept(doc: dict[str, Any], reply: str) -> dict[str, Answer]:
+def kept(doc: dict[str, Any], reply: Reply | str) -> dict[str, Answer]:
     """The verdicts on one reply that are there without a request, by kind; the others are missing."""
+    answer = read_reply(reply).answer
     if is_simulated():
-        return _RULES.judge(doc, reply.strip())
+        return _RULES.judge(doc, answer)
     session = _session()
     found: dict[str, Answer] = {}
-    for ask in asks(doc, reply.strip()):
+    for ask in asks(doc, answer):
         verdict = session.cache.get(ask.key, ask.kind) if session else None
         found[ask.kind] = Answer(verdict, calls=0) if verdict else NOT_KEPT
     return found
@@ -182,8 +184,8 @@ def is_to_be_told() -> bool:
     return is_new
 
 
-def _identity(doc: Mapping[str, Any], reply: str) -> tuple[str, ...]:
-    return doc["image"], doc["key"], doc["y"], doc["setting"], reply.strip()
+def _identity(doc: Mapping[str, Any], reply: Reply | str) -> tuple[str, ...]:
+    return doc["image"], doc["key"], doc["y"], doc["setting"], read_reply(reply).answer
 
 
 _OFF = Answer(Missing("Judging is off (CCRV_JUDGE=none). `condchain judge` adds the verdicts later."), calls=0)

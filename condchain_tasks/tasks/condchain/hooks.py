@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from condchain_tasks.data.images import FileImage
 from condchain_tasks.prompts import PromptError, fingerprint, render
 from condchain_tasks.scorers.condchain import linearised_path_f1, score_reply
+from condchain_tasks.scorers.replies import Reply, read_reply
 from condchain_tasks.scorers.statistics import mean
 from condchain_tasks.tasks.metadata import task_metadata
+from condchain_tasks.tasks.states import state
 
 _SAMPLE = "If the mug is red, go on. Otherwise answer: (A1) left, (A2) right."
 
@@ -45,26 +48,27 @@ def doc_to_messages(doc: dict[str, Any]) -> list[dict[str, Any]]:
     return [{"role": "user", "content": content}]
 
 
-def process_results(doc: dict[str, Any], results: list[str]) -> dict[str, dict[str, Any]]:
+def process_results(doc: dict[str, Any], results: Sequence[Reply | str]) -> dict[str, dict[str, Any]]:
     """Scores one reply.
 
     Args:
         doc: The row (see `data.condchain.Row`).
-        results: The harness's list of one reply.
+        results: The list of one reply.
 
     Returns:
         For each metric that the reply bears on its score, 0 or 100, with the pair that it is clustered by.
         `path_f1` carries everything that a later report needs.
     """
-    score = score_reply(results[0], doc["gold"])
+    reply = read_reply(results[0])
+    score = score_reply(reply, doc["gold"])
     record = {key: value for key, value in doc.items() if key not in ("instruction", "images")} | {
         "frames": len(doc["images"]),
         "pred": score.strict.label,
         "pred_source": score.strict.source,
         "pred_lenient": score.lenient.label,
         "pred_lenient_source": score.lenient.source,
-        "failed": score.failed,
         "no_answer": score.no_answer,
+        **state(reply),
     }
 
     def item(value: bool, **more: Any) -> dict[str, Any]:
@@ -75,7 +79,8 @@ def process_results(doc: dict[str, Any], results: list[str]) -> dict[str, dict[s
         "path_f1": item(score.correct, **record),
         "path_f1_lenient": item(score.correct_lenient, path=doc["path"]),
         "no_answer": item(score.no_answer),
-        "failed": item(score.failed),
+        "failed": item(score.failed, failure=record["failure"]),
+        "refused": item(record["refused"]),
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from loguru import logger
@@ -10,6 +11,7 @@ from condchain_tasks import rounds
 from condchain_tasks.data.images import FileImage
 from condchain_tasks.data.vrex_tasks import Variant
 from condchain_tasks.prompts import fingerprint
+from condchain_tasks.scorers.replies import Reply
 from condchain_tasks.scorers.vrex_metrics import CATEGORIES, linearised_macro_average
 from condchain_tasks.tasks.aggregation import share
 from condchain_tasks.tasks.metadata import task_metadata
@@ -58,7 +60,7 @@ def doc_to_target(doc: dict[str, Any]) -> str:
     return chains.letter(doc["steps"][doc["step"] - 1]["gold"])
 
 
-def process_results(doc: dict[str, Any], results: list[str]) -> dict[str, dict[str, Any]]:
+def process_results(doc: dict[str, Any], results: Sequence[Reply | str]) -> dict[str, dict[str, Any]]:
     """Scores the final question, asked alone. See `samples.make_record` for what `final_acc` carries."""
     record = make_record(doc, results)
     return {
@@ -68,7 +70,7 @@ def process_results(doc: dict[str, Any], results: list[str]) -> dict[str, dict[s
     }
 
 
-def process_rounds(doc: dict[str, Any], results: list[str]) -> dict[str, dict[str, Any]]:
+def process_rounds(doc: dict[str, Any], results: Sequence[Reply | str]) -> dict[str, dict[str, Any]]:
     """Scores a conversation. Every metric has an entry for every sample; some of them without a score."""
     record = make_record(doc, results)
     own = {f"ability_{name}": _item(record, None) for name in CATEGORIES}
@@ -83,7 +85,7 @@ def process_rounds(doc: dict[str, Any], results: list[str]) -> dict[str, dict[st
     }
 
 
-def process_step(doc: dict[str, Any], results: list[str]) -> dict[str, dict[str, Any]]:
+def process_step(doc: dict[str, Any], results: Sequence[Reply | str]) -> dict[str, dict[str, Any]]:
     """Scores one step after a perfect history."""
     record = make_record(doc, results)
     return {
@@ -133,7 +135,8 @@ def _health(record: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {
         "compliance": _item(record, record["compliant"]),
         "no_answer": _item(record, 100.0 * (record["no_answer"] and not record["failed"])),
-        "failed": _item(record, 100.0 * record["failed"]),
+        "failed": _item(record, 100.0 * record["failed"]) | {"failure": record["failure"]},
+        "refused": _item(record, 100.0 * record["refused"]),
     }
 
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from condchain_tasks.scorers.replies import is_failed
+from condchain_tasks.scorers.replies import Reply, failed, read_reply
 from condchain_tasks.scorers.vrex import ability, is_compliant, parse_choice_extended, parse_choice_lenient
+from condchain_tasks.tasks.states import state
 from condchain_tasks.tasks.vrex.chains import index_of
 
 _NOT_LOGGED = ("images", "steps")
 _MAX_REPLY = 2_000  # the log holds the whole replies beside
+_NOT_ASKED = Reply("")
 
 
-def make_record(doc: Mapping[str, Any], replies: Sequence[str]) -> dict[str, Any]:
+def make_record(doc: Mapping[str, Any], replies: Sequence[Reply | str]) -> dict[str, Any]:
     """Scores one conversation, or one teacher-forced step.
 
     Args:
@@ -24,11 +26,14 @@ def make_record(doc: Mapping[str, Any], replies: Sequence[str]) -> dict[str, Any
         The row without its pictures, `steps` with options, choice, rule, gold and reply of each step that was to be
         asked, and: `score` (100 or 0: the final question, or the one step), `score_lenient`, `ability`,
         `ability_lenient` (per cent; None without intermediate steps), `wrong_steps`, `compliant` (per cent of the
-        steps), `no_answer` (whether some reply could not be read), `failed`
-        (see `_has_failed`). A step that was not reached is wrong.
+        steps), `no_answer` (whether some reply could not be read), and what `states.state` says. A step that was not
+        reached is wrong.
     """
     asked = doc["steps"][doc["step"] - 1 : doc["step"]] if doc["step"] else doc["steps"]
-    steps = [_read(step, replies[number] if number < len(replies) else "") for number, step in enumerate(asked)]
+    said = [read_reply(reply) for reply in replies[: len(asked)]]
+    if len(said) < len(asked) and not any(reply.failure for reply in said):
+        said.append(failed("error", "The conversation ended early."))
+    steps = [_read(step, said[number] if number < len(said) else _NOT_ASKED) for number, step in enumerate(asked)]
     *between, last = steps
     record = {key: value for key, value in doc.items() if key not in _NOT_LOGGED}
     return record | {
@@ -40,25 +45,13 @@ def make_record(doc: Mapping[str, Any], replies: Sequence[str]) -> dict[str, Any
         "wrong_steps": sum(not _is_right(step, "choice") for step in between) if between else None,
         "compliant": 100.0 * sum(step["compliant"] for step in steps) / len(steps),
         "no_answer": any(step["choice"] is None for step in steps),
-        "failed": _has_failed(replies, len(asked)),
+        **state(*said),
     }
 
 
-def _has_failed(replies: Sequence[str], asked: int) -> bool:
-    """Whether a request failed: its chain then ended early, or its text says so.
-
-    A last reply that is nothing but reasoning, which the harness has taken out, is one without an answer; of a single
-    request that cannot be told from one that came back empty.
-    """
-    if len(replies) < asked or asked == 1:
-        return len(replies) < asked or is_failed(replies[0])
-    return any(reply.strip() and is_failed(reply) for reply in replies)
-
-
-def _read(step: Mapping[str, Any], reply: str) -> dict[str, Any]:
+def _read(step: Mapping[str, Any], reply: Reply) -> dict[str, Any]:
     texts = [option["text"] for option in step["options"]]
-    reply = "" if is_failed(reply) else reply
-    strict, lenient = parse_choice_extended(reply, texts), parse_choice_lenient(reply, texts)
+    strict, lenient = parse_choice_extended(reply.text, texts), parse_choice_lenient(reply.answer, texts)
     return {
         "question": step["question"],
         "options": texts,
@@ -67,8 +60,8 @@ def _read(step: Mapping[str, Any], reply: str) -> dict[str, Any]:
         "rule": strict.rule,
         "choice_lenient": index_of(lenient.letter, len(texts)),
         "rule_lenient": lenient.rule,
-        "compliant": is_compliant(reply, len(texts)),
-        "reply": reply[:_MAX_REPLY],
+        "compliant": is_compliant(reply.text, len(texts)),
+        "reply": reply.text[:_MAX_REPLY],
     }
 
 
