@@ -98,7 +98,7 @@ def test_failures_are_counted_and_warned_of_and_sent_again(
         assert [record["failed"] for record in records] == [True, False] * 3
         assert [record["pred"] for record in records] == ["None", "A1"] * 3
         (told,) = [line for line in warnings if "not comparable" in line]
-        assert told.startswith("3 of 6 requests failed or came back empty.")
+        assert told.startswith("3 of 6 requests failed (2 errors, 1 empty).")
 
         failing.clear()
         server.requests.clear()

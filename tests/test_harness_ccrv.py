@@ -43,7 +43,7 @@ def test_oracle_satisfies_every_constraint_and_is_right(judge: ChatServer) -> No
     found = figures(evaluate("ccrv_mini", model_args="policy=oracle"), "ccrv_mini")
     for metric in ("l1", "l2", "l3", "dcr", "dcr_base", "csr", "edcr", "csr_raw_pixel"):
         assert found[metric] == 100, metric
-    for metric in ("cdi", "ecdi", "no_answer", "failed", "missing"):
+    for metric in ("cdi", "ecdi", "no_answer", "failed", "refused", "missing"):
         assert found[metric] == 0, metric
     assert len(judge.requests) == VERDICTS + 1  # and the check before the run
 
@@ -151,7 +151,7 @@ def test_failed_replies_are_not_judged(judge: ChatServer, warnings: list[str]) -
     found = figures(results, "ccrv_x1_y3_mini")
     assert (found["failed"], found["dcr"], found["csr"], found["edcr"], found["missing"]) == (100, 0, 0, 0, 0)
     assert len(judge.requests) == 1
-    assert any("requests failed or came back empty" in warning for warning in warnings)
+    assert any("requests failed (" in warning and " errors)." in warning for warning in warnings)
 
 
 def test_verdicts_that_cannot_be_had_are_missing_and_said_so(

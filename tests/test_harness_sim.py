@@ -64,7 +64,7 @@ def test_accuracy_is_what_was_asked_for() -> None:
 def test_group_is_the_macro_mean_and_standard_errors_are_clustered() -> None:
     results = evaluate("condchain_mini", model_args="policy=oracle,accuracy=0.6,seed=1")
     found = [figures(results, task) for task in DOMAIN_TASKS]
-    for metric in ("path_f1", "path_f1_lenient", "true_acc", "false_acc", "no_answer", "failed"):
+    for metric in ("path_f1", "path_f1_lenient", "true_acc", "false_acc", "no_answer", "failed", "refused"):
         assert figures(results, "condchain_mini")[metric] == pytest.approx(sum(f[metric] for f in found) / 3)
     for task, values in zip(DOMAIN_TASKS, found, strict=True):
         records = [sample["path_f1"] for sample in results["samples"][task]]
@@ -101,6 +101,9 @@ def test_the_sample_log_has_what_a_report_needs(dataset: Path, tmp_path: Path) -
         "pred_lenient": "C2",
         "pred_lenient_source": "boxed",
         "failed": False,
+        "failure": None,
+        "refused": False,
+        "truncated": False,
         "no_answer": False,
     }
     metadata = results["configs"]["condchain_gui"]["metadata"]

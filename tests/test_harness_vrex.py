@@ -38,7 +38,7 @@ def test_oracle_is_right_everywhere() -> None:
     for task in ["vrex_planning_mini", "vrex_following_mini", "vrex_direct_mini", *VARIANTS, *FORCED]:
         found = figures(results, task)
         for metric, value in found.items():
-            if metric in ("no_answer", "failed"):
+            if metric in ("no_answer", "failed", "refused"):
                 assert value == 0, (task, metric)
             elif metric == "recovery":
                 assert value is None  # no step went wrong
