@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import os
 import shlex
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 from rich.table import Column, Table
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from condchain_tasks import __version__
 from condchain_tasks.terminal import STDOUT, take_any_text, write_json
@@ -48,7 +47,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-_DATA = ("CONDCHAIN_DATA", "CCRV_DATA", "VREX_DATA")
 _SETUP, _BENCHMARKS, _RESULTS = "Before a run", "Benchmarks", "After a run"
 
 
@@ -91,6 +89,16 @@ class _WritesByDefault(TyperGroup):
         if args and not args[0].startswith("-") and args[0] not in self.commands:
             args = ["write", *args]
         return super().parse_args(ctx, args)
+
+
+class _FolderMayBeLeftOut(TyperCommand):
+    """`--with-images` stands alone, or before a folder."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        spread = []
+        for word, following in zip(args, [*args[1:], "-"], strict=True):
+            spread += [word, ""] if word == "--with-images" and following.startswith("-") else [word]
+        return super().parse_args(ctx, spread)
 
 
 sweep_app = typer.Typer(
@@ -256,6 +264,7 @@ def check(
 
     from condchain_tasks.data.benchmarks import BENCHMARKS
     from condchain_tasks.data.identity import origin
+    from condchain_tasks.data.sources import known_folders
 
     data = BENCHMARKS[benchmark.value]
     found: dict[str, object] = {}
@@ -294,7 +303,7 @@ def check(
                 _out.print(f"NOTE   {part}: {refusal}.")
     for fault in faults:
         _err.print(f"FAULT  {fault}")
-    used = [folder] if folder else [Path(os.environ[name]) for name in _DATA if os.environ.get(name)]
+    used = [folder] if folder else known_folders()
     _write_json(json_file, {"parts": found, "faults": list(faults)}, (path for one in used for path in one.rglob("*")))
     raise typer.Exit(1 if faults else 0)
 
@@ -365,6 +374,7 @@ def _print_figures(written: Written) -> None:
 
 
 @app.command(
+    cls=_FolderMayBeLeftOut,
     rich_help_panel=_RESULTS,
     epilog=_examples("condchain report results/ --out report.html", "condchain report a/ b/ --format latex"),
 )
@@ -384,14 +394,22 @@ def report(
         typer.Option(help="A model, or a run's label in the report: show differences among those named. Repeat it."),
     ] = None,
     run: RunOption = None,
-    with_images: Annotated[bool, typer.Option("--with-images", help="Put the items' pictures into the page.")] = False,
+    with_images: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with-images",
+            metavar="[FOLDER]",
+            help="Put the items' pictures into the page: those in this folder (repeat it), in what CONDCHAIN_DATA, "
+            "CCRV_DATA and VREX_DATA name, and in the embedded benchmarks; without a folder, in the latter alone.",
+        ),
+    ] = None,
 ) -> None:
     """Make one page of any number of runs. Exit code 1 if no run could be read."""
     from condchain_tasks.data.files import write_aside
     from condchain_tasks.report.build import build
     from condchain_tasks.report.evaluations import read_runs
     from condchain_tasks.report.outputs import check_output
-    from condchain_tasks.report.page import write_page
+    from condchain_tasks.report.page import outside, write_page
     from condchain_tasks.report.plain import to_csv, to_latex, to_markdown
     from condchain_tasks.report.runs import logs_of
 
@@ -410,7 +428,11 @@ def report(
             _err.print(f"ERROR  {problem.where}: {problem.text}")
         out.parent.mkdir(parents=True, exist_ok=True)
         if form is Format.html:
-            write_page(made, out, with_images)
+            folders = _folders_of_pictures(with_images)
+            write_page(made, out, folders)
+            if with_images and (linked := outside(made.items, folders)):
+                pictures = counted(len(linked), "picture is", "pictures are")
+                _err.print(f"NOTE  {pictures} linked only, such as {linked[0]}: name the folder behind --with-images.")
         elif form is Format.csv:
             to_csv(made, out)
         else:
@@ -428,6 +450,18 @@ def _tell(selection: Selection) -> None:
         _err.print(f"{problem.severity.upper()}  {problem.where}: {problem.text}")
     for one in selection.passed_over:
         _err.print(f"PASSED OVER  {one.path}: {one.reason}.")
+
+
+def _folders_of_pictures(named: list[str] | None) -> list[Path]:
+    """The folders whose pictures may be in a page; none if none are wanted."""
+    from condchain_tasks.data.sources import known_folders
+
+    if not named:
+        return []
+    folders = [Path(folder) for folder in named if folder]
+    if lacking := next((folder for folder in folders if not folder.is_dir()), None):
+        _fail(f"--with-images {lacking}: there is no such folder.")
+    return [*folders, *known_folders()]
 
 
 def _form_and_file(form: Format | None, out: Path | None) -> tuple[Format, Path]:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from report_runs import ccrv_line, condchain_lines, write_run
 from typer.testing import CliRunner, Result
 
@@ -193,6 +194,37 @@ def test_a_plan_is_not_written_over_by_its_sweep(tmp_path: Path) -> None:
     kept = Path(shutil.copy(plan, tmp_path / "sweep" / "plan.yaml"))
     plan.unlink()
     assert run("sweep", "write", kept, "--out", tmp_path / "sweep").exit_code == 0
+
+
+def test_no_picture_of_the_machine_gets_into_a_page_because_a_log_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The log says where the data was, so the log of a stranger would choose what of this machine is embedded."""
+    private, mine = tmp_path / "private", tmp_path / "mine"
+    for folder in (private, mine):
+        (folder / "images" / "natural").mkdir(parents=True)
+        for pair in range(2):
+            Image.new("RGB", (9, 9), "navy").save(folder / "images" / "natural" / f"natural-000{pair}.png")
+    for model, root in (("a", private), ("b", mine)):
+        metadata = {"data": {"source": "folder", "root": str(root), "sha256": "1"}}
+        write_run(tmp_path / "runs", model, "condchain_natural", condchain_lines("1100"), metadata=metadata)
+
+    def embedded(*arguments: str | Path) -> int:
+        done = run("report", tmp_path / "runs", "--out", tmp_path / "r.html", *arguments)
+        assert done.exit_code == 0, done.output
+        linked = 4 - (tmp_path / "r.html").read_text().count('id="item-picture-')
+        assert (f"NOTE  {linked} pictures are linked only" in done.output) is (bool(arguments) and linked > 0)
+        return 4 - linked
+
+    assert embedded() == 0
+    assert embedded("--with-images") == 0
+    assert embedded("--with-images", mine) == 2
+    assert embedded("--with-images", mine, "--with-images", private) == 4
+    monkeypatch.setenv("CONDCHAIN_DATA", str(mine))
+    assert embedded() == 0
+    assert embedded("--with-images") == 2
+    done = run("report", tmp_path / "runs", "--out", tmp_path / "r.html", "--with-images", tmp_path / "nowhere")
+    assert (done.exit_code, "there is no such folder" in done.output) == (2, True)
 
 
 def test_streams_have_what_name_they_like(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     report = small(folder)
     write_page(report, folder / "small.html")
-    write_page(replace(report, sections=()), folder / "embedded.html", with_images=True)
+    write_page(replace(report, sections=()), folder / "embedded.html", [folder])
     write_page(hostile(), folder / "hostile.html")
     return folder
 

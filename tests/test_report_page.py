@@ -18,7 +18,7 @@ from report_samples import HOSTILE, LIMITED, OTHER_PROMPT, hostile, small
 from condchain_tasks.report import page
 from condchain_tasks.report.charts import draw
 from condchain_tasks.report.model import Chart, Item, Report, Section, Series, Table, Value
-from condchain_tasks.report.page import render_page, write_page
+from condchain_tasks.report.page import outside, render_page, write_page
 
 VOID = {"meta", "link", "input", "br", "img"}
 
@@ -288,7 +288,7 @@ def test_embedded_pictures_are_small_and_in_the_page_once(tmp_path):
     Image.new("RGB", (2000, 500), "navy").save(tmp_path / "a.png")
     (tmp_path / "broken.png").write_bytes(b"\x89PNG\r\n\x1a\n")
     paths = [str(tmp_path / name) for name in ("a.png", "broken.png", "missing.png", "a.png")]
-    parsed = Parsed(render_page(with_items(*(item(image=path) for path in paths)), with_images=True))
+    parsed = Parsed(render_page(with_items(*(item(image=path) for path in paths)), folders=[tmp_path]))
     assert [attrs["id"] for _, attrs in parsed.elements if attrs.get("id", "").startswith("item-picture")] == [
         "item-picture-0"
     ]
@@ -299,11 +299,48 @@ def test_embedded_pictures_are_small_and_in_the_page_once(tmp_path):
     assert [row[4] for row in parsed.json("item-index")["rows"]] == [0, 1, 2, 0]
 
 
+def test_only_pictures_of_folders_that_were_named_are_embedded(tmp_path):
+    data, other = tmp_path / "data", tmp_path / "data-of-others"
+    for folder in (data, other):
+        folder.mkdir()
+        Image.new("RGB", (20, 20), "navy").save(folder / "a.png")
+    (data / "link.png").symlink_to(other / "a.png")
+    (tmp_path / "alias").symlink_to(data)
+    paths = [
+        str(data / "a.png"),
+        str(other / "a.png"),
+        str(data / "link.png"),
+        str(data / ".." / "data-of-others" / "a.png"),
+        str(tmp_path / "alias" / "a.png"),
+    ]
+    items = [item(image=path) for path in paths]
+    for folders, embedded in (
+        ([], []),
+        ([data], [0, 4]),
+        ([tmp_path / "alias"], [0, 4]),
+        ([data, other], [0, 1, 2, 3, 4]),
+    ):
+        parsed = Parsed(render_page(with_items(*items), folders))
+        ids = [attrs["id"] for _, attrs in parsed.elements if attrs.get("id", "").startswith("item-picture")]
+        assert ids == [f"item-picture-{place}" for place in embedded]
+        assert outside(items, folders) == tuple(path for place, path in enumerate(paths) if place not in embedded)
+
+
+def test_pictures_of_a_hub_s_snapshot_are_links_that_stay_in_its_cache(tmp_path):
+    snapshot, blob = tmp_path / "snapshots" / "1a", tmp_path / "blobs" / "5b"
+    snapshot.mkdir(parents=True)
+    blob.parent.mkdir()
+    Image.new("RGB", (20, 20)).save(blob, "PNG")
+    (snapshot / "a.png").symlink_to(blob)
+    text = render_page(with_items(item(image=str(snapshot / "a.png"))), [snapshot])
+    assert text.count('id="item-picture-') == 1
+
+
 def test_embedded_pictures_are_bounded_in_all(tmp_path, monkeypatch):
     monkeypatch.setattr(page, "MAX_EMBEDDED_BYTES", 10)
     for name in "ab":
         Image.new("RGB", (20, 20)).save(tmp_path / f"{name}.png")
-    text = render_page(with_items(*(item(image=str(tmp_path / f"{name}.png")) for name in "ab")), with_images=True)
+    text = render_page(with_items(*(item(image=str(tmp_path / f"{name}.png")) for name in "ab")), folders=[tmp_path])
     assert text.count('id="item-picture-') == 1
 
 

@@ -14,6 +14,9 @@ from loguru import logger
 from condchain_tasks.data.cache import cache_root, made_once
 from condchain_tasks.data.errors import DataError
 
+VARIABLES = ("CONDCHAIN_DATA", "CCRV_DATA", "VREX_DATA")
+"""What names a folder of the user with a benchmark's data."""
+
 _PACKAGE = Path(__file__).parents[1]
 
 
@@ -76,6 +79,13 @@ def embedded(benchmark: str, write: Callable[[Path], None]) -> Source:
 
     root = _embedded_root(benchmark)
     return Source(made_once(root, make), "mini", root.name)
+
+
+def known_folders() -> list[Path]:
+    """Folders of data that the user's variables name, and that of the embedded benchmarks, as far as they are there."""
+    named = [os.environ[name] for name in VARIABLES if os.environ.get(name)]
+    folders = [*(Path(one).expanduser().absolute() for one in named), cache_root() / "mini"]
+    return [folder for folder in folders if folder.is_dir()]
 
 
 def describe_embedded(benchmark: str) -> tuple[str, str]:

@@ -11,7 +11,8 @@ import base64
 import hashlib
 import io
 import json
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
@@ -25,6 +26,7 @@ from PIL import Image
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.data.files import write_aside
 from condchain_tasks.data.images import check_image
+from condchain_tasks.data.sources import Source
 from condchain_tasks.report.charts import draw
 from condchain_tasks.report.model import Cell, Chart, Item, Report, Section, Table, Value
 from condchain_tasks.report.plain import NOTHING, flag_marks, interval, is_numeric, number
@@ -45,28 +47,29 @@ _FEW_CHARTS = 15  # are drawn before processes have started
 _SEVERITIES = ("error", "warning", "note")
 
 
-def write_page(report: Report, path: Path, with_images: bool = False) -> None:
+def write_page(report: Report, path: Path, folders: Collection[Path] = ()) -> None:
     """Writes a report as a page, piece by piece: it is never in memory as a whole.
 
     Args:
         report: What to show.
         path: Of the HTML file; replaced if it exists.
-        with_images: Whether the pictures of the items are in the page, as WebP of at most `MAX_SIDE` pixels and
-            `MAX_EMBEDDED_BYTES` in all, instead of linked to where they are on this machine.
+        folders: Those whose pictures may be in the page, if items show them: as WebP of at most `MAX_SIDE` pixels and
+            `MAX_EMBEDDED_BYTES` in all. Others are linked to where they are on this machine: a log says which picture
+            an item shows, and a log may be anybody's.
 
     Raises:
         OSError: The file cannot be written.
         ValueError: A chart's table is not in its section.
     """
-    write_aside(path, _pieces(report, with_images), errors="replace", newline="\n")
+    write_aside(path, _pieces(report, folders), errors="replace", newline="\n")
 
 
-def render_page(report: Report, with_images: bool = False) -> str:
+def render_page(report: Report, folders: Collection[Path] = ()) -> str:
     """The page that `write_page` writes."""
-    return "".join(_pieces(report, with_images)).encode("utf-8", "replace").decode("utf-8")
+    return "".join(_pieces(report, folders)).encode("utf-8", "replace").decode("utf-8")
 
 
-def _pieces(report: Report, with_images: bool) -> Iterator[str]:
+def _pieces(report: Report, folders: Collection[Path]) -> Iterator[str]:
     _check(report)
     style, script = _asset("page.css"), _asset("page.js")
     charts = [chart for section in report.sections for chart in section.charts if chart.series]
@@ -80,7 +83,7 @@ def _pieces(report: Report, with_images: bool) -> Iterator[str]:
             style=markupsafe.Markup(style),
             script=markupsafe.Markup(script),
             policy=_policy(script, style),
-            items=_Items(report.items, with_images),
+            items=_Items(report.items, folders),
             drawings={chart.id: markupsafe.Markup(svg) for chart, svg in zip(charts, drawn, strict=True)},
         )
     )
@@ -173,8 +176,8 @@ class _Items:
     page reads when it needs them.
     """
 
-    def __init__(self, items: Iterable[Item], with_images: bool) -> None:
-        self._with_images = with_images
+    def __init__(self, items: Iterable[Item], folders: Collection[Path]) -> None:
+        self._boundaries = _boundaries(folders)
         self._texts = _Numbering()
         self._models = _Numbering()
         self._tasks = _Numbering()
@@ -220,12 +223,30 @@ class _Items:
 
     def pictures(self) -> Iterator[tuple[int, str]]:
         """Numbers and data URIs of the pictures that are to be embedded; of those that cannot be read, nothing."""
-        left = MAX_EMBEDDED_BYTES if self._with_images else 0
+        left = MAX_EMBEDDED_BYTES
         for path, place in self._images.numbers.items():
-            uri = _embedded(Path(path)) if left > 0 else ""
+            uri = _embedded(Path(os.path.realpath(path))) if left > 0 and _is_inside(path, self._boundaries) else ""
             if uri:
                 left -= len(uri)
                 yield place, uri
+
+
+def outside(items: Iterable[Item], folders: Collection[Path]) -> tuple[str, ...]:
+    """The pictures of items that lie in none of some folders, each once."""
+    boundaries = _boundaries(folders)
+    return tuple(
+        path for path in dict.fromkeys(item.image for item in items) if path and not _is_inside(path, boundaries)
+    )
+
+
+def _boundaries(folders: Collection[Path]) -> tuple[Path, ...]:
+    return tuple(Source(folder, "folder").boundary for folder in folders)
+
+
+def _is_inside(path: str, boundaries: Collection[Path]) -> bool:
+    """Whether a picture is in one of some folders, wherever links lead."""
+    real = Path(os.path.realpath(path))
+    return any(real.is_relative_to(boundary) for boundary in boundaries)
 
 
 def _bounded(text: str) -> str:
