@@ -7,13 +7,12 @@ bytes, as the official MM-CondChain script does. Run by hand: python tests/bench
 
 from __future__ import annotations
 
-import argparse
 import base64
-import multiprocessing
 import random
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from chat_server import Reply, chat_server
+from benchmarks.running import server_beside, sizes
 
 FRAMES = 9
 CONCURRENT = 8
@@ -50,13 +49,6 @@ def draw(root: Path, trajectories: int) -> list[list[Path]]:
             large.save(file)
         found.append(files)
     return found
-
-
-def serve(pipe: Any) -> None:
-    """A server in a process of its own, so that it does not share the client's interpreter."""
-    with chat_server(lambda _: Reply("\\boxed{A1}", delay_s=LATENCY_S), keep=False) as server:
-        pipe.send(server.url)
-        pipe.recv()
 
 
 def through_the_harness(url: str, rows: list[dict[str, Any]], to_messages: Any) -> float:
@@ -113,16 +105,14 @@ def converted(doc: dict[str, Any]) -> list[dict[str, Any]]:
     return [{"role": "user", "content": [*images, {"type": "text", "text": doc["instruction"]}]}]
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Prints one table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--requests", type=int, default=200)
-    parser.add_argument("--slow-requests", type=int, default=8, help="for the usual way")
-    options = parser.parse_args()
+    # The usual way is so slow that it gets few requests.
+    options = sizes(__doc__, arguments, requests=(200, 2), slow_requests=(8, 1), trajectories=(10, 1))
     from condchain_tasks.tasks.condchain.hooks import doc_to_messages
 
-    with tempfile.TemporaryDirectory() as folder:
-        trajectories = draw(Path(folder), 10)
+    with tempfile.TemporaryDirectory() as folder, server_beside("\\boxed{A1}", LATENCY_S) as (url, _):
+        trajectories = draw(Path(folder), options.trajectories)
         rows = [
             {
                 "images": [str(path) for path in trajectories[number // 2 % len(trajectories)]],
@@ -131,10 +121,6 @@ def main() -> None:
             }
             for number in range(options.requests)
         ]
-        here, there = multiprocessing.Pipe()
-        process = multiprocessing.get_context("spawn").Process(target=serve, args=(there,))
-        process.start()
-        url = here.recv()
         through_the_harness(url, rows[:4], doc_to_messages)
         speeds = {
             "ours": through_the_harness(url, rows, doc_to_messages),
@@ -143,8 +129,6 @@ def main() -> None:
             "ours, again": through_the_harness(url, rows, doc_to_messages),
             "official script's way, again": as_the_official_script(url, rows),
         }
-        here.send("stop")
-        process.join()
         size = sum(path.stat().st_size for files in trajectories for path in files) / (len(trajectories) * FRAMES)
     table = Table("way", "requests/s", "ours is x times as fast", title=f"pictures of {size / 1e3:.0f} kB")
     for name, speed in speeds.items():

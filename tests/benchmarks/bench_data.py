@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -21,8 +22,8 @@ from rich.table import Table
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import official
+from benchmarks.running import sizes
 
-CHAINS = 2_000
 FRAMES = 9
 
 PREPARE = """
@@ -46,11 +47,11 @@ print(json.dumps({"first": first, "again": time.perf_counter() - start, "memory"
 """
 
 
-def write(root: Path, domain: str) -> None:
-    """Records of 2,000 chains; all pictures are files of their own, copies of one screen."""
+def write(root: Path, domain: str, chains: int) -> None:
+    """Records of so many chains; all pictures are files of their own, copies of one screen."""
     source = official.picture(root / "one.png", "screen", (1080, 2340))
     records = []
-    for number in range(CHAINS):
+    for number in range(chains):
         name = f"{domain}{number}"
         if domain == "gui":
             image = f"images/gui/{name}"
@@ -94,13 +95,14 @@ def requests_a_second(rows: str) -> tuple[int, float]:
     return len(task.instances), len(task.instances) / (time.perf_counter() - start)
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Prints one table."""
+    chains = sizes(__doc__, arguments, chains=(2_000, 4)).chains
     table = Table("domain", "pictures", "prepared in s", "again in s", "memory MB", "documents built/s")
     for domain in official.DOMAINS:
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder) / "data"
-            write(root, domain)
+            write(root, domain, chains)
             done = subprocess.run(
                 [sys.executable, "-c", PREPARE, str(root), domain],
                 env=os.environ | {"CONDCHAIN_CACHE": f"{folder}/cache"},
@@ -111,7 +113,7 @@ def main() -> None:
             found = json.loads(done.stdout)
             os.environ["HF_DATASETS_CACHE"] = f"{folder}/hf"
             _, speed = requests_a_second(found["rows"])
-            pictures = CHAINS * (FRAMES if domain == "gui" else 1)
+            pictures = chains * (FRAMES if domain == "gui" else 1)
             table.add_row(
                 domain,
                 f"{pictures:,}",

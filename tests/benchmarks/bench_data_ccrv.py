@@ -11,6 +11,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,8 @@ from rich.table import Table
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import official_ccrv as official
+from benchmarks.running import sizes
 
-IMAGES = 100
 LENGTHS = {  # characters
     "question_text": 105,
     "rationale": 300,
@@ -68,9 +69,9 @@ def lengthen(value: Any, name: str = "") -> Any:
     return value
 
 
-def write(root: Path) -> None:
+def write(root: Path, images: int) -> None:
     """The dataset; its pictures are noise, the size and weight of Visual Genome's."""
-    ids = range(2_300_000, 2_300_000 + IMAGES)
+    ids = range(2_300_000, 2_300_000 + images)
     (root / "VG_images_test").mkdir()
     for image_id in ids:
         picture = Image.effect_noise((500, 375), 40).convert("RGB")
@@ -79,18 +80,19 @@ def write(root: Path) -> None:
     official.write_entries(root, official.CONSTRAINED, [lengthen(official.constrained(image_id)) for image_id in ids])
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Prints one table."""
+    images = sizes(__doc__, arguments, images=(100, 2)).images
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        write(root)
+        write(root, images)
         done = subprocess.run([sys.executable, "-c", READ, folder], check=True, capture_output=True, text=True)
         found = json.loads(done.stdout)
-        sizes = [(root / name).stat().st_size / 1e6 for name in (official.BASELINE, official.CONSTRAINED)]
+        megabytes = [(root / name).stat().st_size / 1e6 for name in (official.BASELINE, official.CONSTRAINED)]
     assert not found["faults"], found["faults"][0]
     table = Table("files, MB", "items", "first read, s", "best of 4, s", "memory, MB")
     table.add_row(
-        " + ".join(f"{size:.2f}" for size in sizes),
+        " + ".join(f"{size:.2f}" for size in megabytes),
         f"{found['rows']:,}",
         f"{found['first']:.2f}",
         f"{found['best']:.2f}",

@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,8 @@ from rich.table import Table
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import official_vrex as official
+from benchmarks.running import sizes
 
-SAMPLES = 702
 LENGTHS = (2, 3, 3, 3, 4, 4, 6)  # 3.57 on average, as published
 
 READ = """
@@ -73,23 +74,24 @@ def record(number: int, name: str) -> dict[str, Any]:
     return made | {"steps": lengthen(steps), "final_question": lengthen(made["final_question"])}
 
 
-def write(root: Path) -> None:
+def write(root: Path, samples: int) -> None:
     """The dataset; its pictures are noise."""
     (root / "images").mkdir()
     encoded = root / "images" / "s0.png"
     Image.effect_noise((640, 480), 40).convert("RGB").save(encoded)
-    for number in range(1, SAMPLES):
+    for number in range(1, samples):
         (root / "images" / f"s{number}.png").write_bytes(encoded.read_bytes())
     for name in official.FILES:
-        official.write_records(root, name, [record(number, name) for number in range(SAMPLES)])
+        official.write_records(root, name, [record(number, name) for number in range(samples)])
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Prints one table."""
+    samples = sizes(__doc__, arguments, samples=(702, 7)).samples
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "data"
         root.mkdir()
-        write(root)
+        write(root, samples)
         done = subprocess.run(
             [sys.executable, "-c", READ, str(root)],
             env=os.environ | {"VREX_DATA": str(root), "CONDCHAIN_CACHE": f"{folder}/cache"},

@@ -7,35 +7,26 @@ with every verdict in the cache. Run by hand: python tests/benchmarks/bench_judg
 
 from __future__ import annotations
 
-import argparse
-import multiprocessing
 import os
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
-from loguru import logger
 from rich.console import Console
 from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from chat_server import Reply, chat_server
+from benchmarks.running import server_beside, sizes
+
+from condchain_tasks.judging.verdicts import Answer, Missing, Verdict
 
 LATENCY_S = 0.05
 HARNESS_THREADS = 4
 VERDICT = '{"reasoning": "The cup, the table and the fall are named.", "r1": 1, "r2": 1, "r3": 1}'
-
-
-def serve(pipe: Any) -> None:
-    """A server in a process of its own, so that it does not share the client's interpreter."""
-    with chat_server(lambda _: Reply(VERDICT, delay_s=LATENCY_S), keep=False) as server:
-        pipe.send(server.url)
-        pipe.recv()
-        pipe.send(server.most_in_flight)
 
 
 def rows(number: int) -> list[dict[str, str]]:
@@ -48,54 +39,54 @@ def rows(number: int) -> list[dict[str, str]]:
     ]
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Prints one table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--asks", type=int, default=4_000)
-    parser.add_argument("--sample", type=int, default=400, help="asks of the way that is scaled up")
-    parser.add_argument("--concurrency", type=int, default=32)
-    options = parser.parse_args()
+    # A sample is asked one by one, and scaled up.
+    options = sizes(__doc__, arguments, asks=(4_000, 40), sample=(400, 8), concurrency=(32, 8))
+    with server_beside(VERDICT, LATENCY_S) as (url, most_in_flight):
+        os.environ |= {"OPENAI_API_URL": url, "OPENAI_API_KEY": "x"}
+        measure(options.asks, options.sample, options.concurrency, most_in_flight)
+
+
+def verdicts_of(answers: Mapping[str, Answer]) -> list[Verdict | Missing]:
+    """Without what it took to have them: a kept verdict took no call."""
+    return [answer.verdict for answer in answers.values()]
+
+
+def measure(number: int, sample: int, concurrency: int, most_in_flight: Callable[[], int]) -> None:
     from condchain_tasks.judging.batch import judge_all
     from condchain_tasks.judging.cache import VerdictCache
     from condchain_tasks.judging.ccrv import asks
     from condchain_tasks.judging.judge import Judge
     from condchain_tasks.judging.settings import JudgeSettings
 
-    logger.remove()
-    logger.add(sys.stderr, level="INFO")
-    here, there = multiprocessing.Pipe()
-    process = multiprocessing.get_context("spawn").Process(target=serve, args=(there,))
-    process.start()
-    os.environ |= {"OPENAI_API_URL": here.recv(), "OPENAI_API_KEY": "x"}
-    judge = Judge(JudgeSettings("local", concurrency=options.concurrency))
+    judge = Judge(JudgeSettings("local", concurrency=concurrency))
     start = time.perf_counter()
-    everything = [ask for row in rows(options.asks) for ask in asks(row, "Node_A pushes Node_B; it falls." * 5)]
+    everything = [ask for row in rows(number) for ask in asks(row, "Node_A pushes Node_B; it falls." * 5)]
     asking = time.perf_counter() - start
     judge.ask(everything[0])
 
     start = time.perf_counter()
     with ThreadPoolExecutor(HARNESS_THREADS) as pool:
-        list(pool.map(judge.ask, everything[: options.sample]))
-    one_by_one = (time.perf_counter() - start) * options.asks / options.sample
+        list(pool.map(judge.ask, everything[:sample]))
+    one_by_one = (time.perf_counter() - start) * number / sample
     with tempfile.TemporaryDirectory() as folder:
         start = time.perf_counter()
         verdicts = judge_all(everything, judge, VerdictCache(Path(folder)))
         batch = time.perf_counter() - start
-        assert len(verdicts) == options.asks
+        assert len(verdicts) == number
         assert judge.counts.missing == 0
         start = time.perf_counter()
         again = judge_all(everything, judge, VerdictCache(Path(folder)))
         warm = time.perf_counter() - start
-        assert again == verdicts
-    here.send("stop")
-    in_flight = here.recv()
-    process.join()
+        assert verdicts_of(again) == verdicts_of(verdicts)
+    in_flight = most_in_flight()
 
-    ideal = LATENCY_S * options.asks / options.concurrency
-    table = Table("way", "seconds", "x ideal", "batch is x times as fast", title=f"{options.asks} verdicts")
+    ideal = LATENCY_S * number / concurrency
+    table = Table("way", "seconds", "x ideal", "batch is x times as fast", title=f"{number:,} verdicts")
     for name, seconds in {
-        f"batch, {options.concurrency} calls in flight (seen: {in_flight})": batch,
-        f"one by one in {HARNESS_THREADS} threads (of {options.sample}, scaled)": one_by_one,
+        f"batch, {concurrency} calls in flight (seen: {in_flight})": batch,
+        f"one by one in {HARNESS_THREADS} threads (of {sample}, scaled)": one_by_one,
         "ideal: latency x calls / concurrency": ideal,
         "batch, warm cache, with reading it": warm,
         "making the prompts": asking,

@@ -11,18 +11,17 @@ of 8 against batches of 1.
 from __future__ import annotations
 
 import math
-import multiprocessing
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from chat_server import Reply, chat_server
+from benchmarks.running import server_beside, sizes
 from lmms_eval.api.instance import Instance
 from lmms_eval.evaluator import _run_generate_until_agentic
 from lmms_eval.models import get_model
@@ -37,20 +36,11 @@ from condchain_tasks.data.vrex import read
 from condchain_tasks.synth.vrex import write_dataset
 from condchain_tasks.tasks.vrex.chains import Planning
 
-CHAINS = 200
-ONE_BY_ONE = 20
 LATENCY_S = 0.05
 
 
-def serve(address: Any) -> None:
-    """The server, in a process of its own: beside the model it would share one interpreter with it."""
-    with chat_server(lambda _: Reply("(A)", delay_s=LATENCY_S), keep=False) as server:
-        address.send(server.url)
-        address.recv()
-
-
-def make_chains(root: Path) -> list[Planning]:
-    write_dataset(root, n=CHAINS, seed=1)
+def make_chains(root: Path, n: int) -> list[Planning]:
+    write_dataset(root, n=n, seed=1)
     rows = read(Source(root, "folder")).rows
     return [Planning(asdict(row)) for row in rows if (row.mode, row.set) == ("planning", "standard")]
 
@@ -98,31 +88,28 @@ class Instant:
         return ["(A)"] * len(requests)
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Prints one table."""
-    with tempfile.TemporaryDirectory() as folder:
-        compare(Path(folder))
-
-
-def compare(folder: Path) -> None:
-    """Runs everything, with data and model in a folder."""
+    size = sizes(__doc__, arguments, chains=(200, 4), one_by_one=(20, 2), local=(24, 2))
     logger.remove()
-    chains = make_chains(folder / "vrex")
+    with tempfile.TemporaryDirectory() as folder, server_beside("(A)", LATENCY_S) as (url, _):
+        compare(Path(folder), url, size.chains, size.one_by_one, size.local)
+
+
+def compare(folder: Path, url: str, number: int, one_by_one: int, local: int) -> None:
+    """Runs everything, with data and model in a folder."""
+    chains = make_chains(folder / "vrex", number)
     requests = [request(chain, number) for number, chain in enumerate(chains)]
     lengths = [len(chain.doc["steps"]) for chain in chains]
-    live = [sum(length > number for length in lengths) for number in range(max(lengths))]
+    live = [sum(length > turn for length in lengths) for turn in range(max(lengths))]
     table = Table("what", "requests", "seconds", "requests/s", "against one at a time", "against the floor")
-    ours, theirs = multiprocessing.Pipe()
-    process = multiprocessing.Process(target=serve, args=(theirs,), daemon=True)
-    process.start()
-    url = ours.recv()
     base = f"model_version=local,base_url={url},api_key=none,timeout=60"
 
     one = model("openai", f"{base},num_concurrent=1", 1, chains)
-    part = [agentic_request(chain, number) for number, chain in enumerate(chains[:ONE_BY_ONE])]
-    sent = sum(lengths[:ONE_BY_ONE])
+    part = [agentic_request(chain, number) for number, chain in enumerate(chains[:one_by_one])]
+    sent = sum(lengths[:one_by_one])
     alone = seconds(lambda: _run_generate_until_agentic(one, part)) / sent * sum(lengths)
-    table.add_row(f"one at a time ({ONE_BY_ONE} chains, scaled)", str(sum(lengths)), f"{alone:.1f}", "", "1", "")
+    table.add_row(f"one at a time ({one_by_one} chains, scaled)", str(sum(lengths)), f"{alone:.1f}", "", "1", "")
     for concurrency in (8, 32):
         lm = model("openai", f"{base},num_concurrent={concurrency}", 1, chains)
         lm.generate_until([rounds._instance(lm, rounds._Talk(requests[0]))])  # connections, imports
@@ -136,7 +123,6 @@ def compare(folder: Path) -> None:
             f"{alone / took:.1f} times",
             f"{took / floor:.2f} times {floor:.2f} s",
         )
-    process.terminate()
     instant = Instant()
     took = seconds(lambda: rounds.run_rounds(instant, requests, instant.generate_until))
     table.add_row(
@@ -144,8 +130,8 @@ def compare(folder: Path) -> None:
     )
     pretrained = make_tiny_qwen(folder / "qwen")
     arguments = f"pretrained={pretrained},device_map=cpu,attn_implementation=sdpa,max_pixels=50176"
-    few = requests[:24]
-    sent = sum(lengths[:24])
+    few = requests[:local]
+    sent = sum(lengths[:local])
     slow = 0.0
     for batch_size in (1, 8):
         lm = model("qwen2_5_vl", arguments, batch_size, chains)

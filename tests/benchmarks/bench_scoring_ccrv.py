@@ -6,18 +6,22 @@ Run by hand: python tests/benchmarks/bench_scoring_ccrv.py
 from __future__ import annotations
 
 import random
+import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.running import sizes
+
 from condchain_tasks.scorers.ccrv import Check, check_grounding, check_minimalist, check_symbolization
 from condchain_tasks.scorers.ccrv_tables import DIMENSIONS, SETTINGS, Item, tabulate
 
-REPLIES = 100_000
 DIFFERENT = 500
-HUGE = 1_000_000
 WORDS = ["the", "boy", "pushes", "Node_A", "so", "it", "rolls", "down", "—", "and", "hits", "3", "Node_B."]
 TERMS = ["woman", "womans", "women", "girl", "girls", "cart", "carts", "coffee cup", "coffee cups", "skateboard"]
 RULES: dict[str, Callable[[str], Check]] = {
@@ -28,16 +32,16 @@ RULES: dict[str, Callable[[str], Check]] = {
 ODD = ["woman", "womans ", "a ", "1 ", "9", "-", ".", "\n", "Coordinate:\n", "Explanation:\n", "ｆ１", "\u202eولد "]
 
 
-def replies(words: int, start: str = "") -> list[str]:
-    """Prose, `DIFFERENT` different ones, repeated to `REPLIES`."""
+def replies(number: int, words: int, start: str = "") -> list[str]:
+    """Prose, `DIFFERENT` different ones, repeated."""
     draw = random.Random(0)
     texts = [start + " ".join(draw.choices(WORDS, k=words)) for _ in range(DIFFERENT)]
-    return [texts[number % DIFFERENT] for number in range(REPLIES)]
+    return [texts[place % DIFFERENT] for place in range(number)]
 
 
-def huge() -> list[str]:
-    """One reply for each odd piece, repeated to `HUGE` characters; as it is, and as an explanation."""
-    bodies = [piece * (HUGE // len(piece)) for piece in ODD]
+def huge(characters: int) -> list[str]:
+    """One reply for each odd piece, repeated to so many characters; as it is, and as an explanation."""
+    bodies = [piece * (characters // len(piece)) for piece in ODD]
     return [start + body for body in bodies for start in ("", "Coordinate: ", "Coordinate: 1, 2\nExplanation: ")]
 
 
@@ -63,15 +67,16 @@ def items() -> list[Item]:
     ]
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Prints one table."""
+    size = sizes(__doc__, arguments, replies=(100_000, 500), characters=(1_000_000, 10_000))
     table = Table("what", "number", "seconds", "a second", "slowest, ms")
     coordinate = "Coordinate: 120, 340\nExplanation: "
     for what, texts in (
-        ("60 words", replies(60)),
-        ("coordinate and 60 words", replies(60, coordinate)),
-        ("1,000 words", replies(1_000, coordinate)),
-        ("1 MB, odd", huge()),
+        ("60 words", replies(size.replies, 60)),
+        ("coordinate and 60 words", replies(size.replies, 60, coordinate)),
+        ("1,000 words", replies(size.replies, 1_000, coordinate)),
+        (f"{size.characters:,} characters, odd", huge(size.characters)),
     ):
         for name, rule in RULES.items():
             taken = seconds(rule, texts)

@@ -7,28 +7,32 @@ Run by hand:
 
 from __future__ import annotations
 
-import argparse
+import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.running import sizes
 
 from condchain_tasks.synth.dataset import usable_cores, write_dataset
 from condchain_tasks.synth.verify import verify_dataset
 
-CHAINS = {"natural": 600, "chart": 600, "gui": 60}
-"""Enough of each for some ten seconds, in which starting the processes counts little."""
+SHARE = {"natural": 10, "chart": 10, "gui": 1}
+"""Trajectories take ten times as long as pictures."""
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Prints the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--workers", type=int, default=usable_cores())
-    options = parser.parse_args()
+    # As many trajectories as take some ten seconds, in which starting the processes counts little.
+    options = sizes(__doc__, arguments, seed=(0, 0), workers=(usable_cores(), 2), trajectories=(60, 1))
     print(f"{options.workers} processes")
     print("domain    chains   made/s   MB/chain   verified/s   faults")
     with tempfile.TemporaryDirectory() as folder:
-        for domain, n in CHAINS.items():
+        for domain, share in SHARE.items():
+            n = share * options.trajectories
             out = Path(folder) / domain
             start = time.perf_counter()
             write_dataset(out, [domain], n, options.seed, workers=options.workers)

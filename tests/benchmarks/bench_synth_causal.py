@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.running import sizes
 
 from condchain_tasks.synth.causal import write_dataset
 from condchain_tasks.synth.causal_art import boxes, draw
 from condchain_tasks.synth.causal_kinds import KINDS
 from condchain_tasks.synth.causal_verify import verify_dataset
 
-SCENES_OF_A_KIND = 4
 
-
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Prints milliseconds a scene, and the wall time of the embedded benchmark's ten scenes."""
-    scenes = [make(Random(seed)) for make in KINDS.values() for seed in range(SCENES_OF_A_KIND)]
+    size = sizes(__doc__, arguments, scenes_of_a_kind=(4, 1), few=(10, 1), many=(100, 2))
+    scenes = [make(Random(seed)) for make in KINDS.values() for seed in range(size.scenes_of_a_kind)]
     start = time.process_time()
     for scene in scenes:
         draw(scene.drawing)
@@ -30,7 +35,7 @@ def main() -> None:
         ("boxes, ms a picture", 1e3 * (boxed - drawn) / len(scenes)),
     ]
     with tempfile.TemporaryDirectory() as folder:
-        for n in (10, 100):
+        for n in (size.few, size.many):
             out = Path(folder) / str(n)
             begin = time.perf_counter()
             write_dataset(out, n=n)

@@ -3,16 +3,22 @@
 A logistic regression on words and word pairs of the instruction, cross-validated over chains (both paths of a
 chain in the same fold), should be at chance: 50 per cent. Run by hand:
 
-    python tests/benchmarks/bench_text_leak.py [--chains 600] [--seed 0] [--domains natural chart gui]
+    python tests/benchmarks/bench_text_leak.py [--chains 600] [--seed 0]
 """
 
 from __future__ import annotations
 
-import argparse
+import sys
 from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
 from statistics import NormalDist
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.running import sizes
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, cross_val_predict
@@ -58,15 +64,11 @@ def chi_square_p(counts: list[int]) -> float:
     return 1 - NormalDist().cdf(((statistic / freedom) ** (1 / 3) - (1 - spread)) / spread**0.5)
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Prints the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--chains", type=int, default=600, help="for each domain")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--domains", nargs="+", default=list(DOMAINS))
-    options = parser.parse_args()
+    options = sizes(__doc__, arguments, chains=(600, 12), seed=(0, 0))
     print("domain    chains  accuracy %      right option at 1, 2, 3, 4       p")
-    for domain in options.domains:
+    for domain in DOMAINS:
         job = Job((domain,), options.chains, options.seed, (2, 6), None)
         texts, labels, groups, places = map(list, zip(*paths_of(domain, job), strict=True))
         mean, error = accuracy(texts, labels, groups)

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import multiprocessing
 import resource
+import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from multiprocessing.connection import Connection
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.running import sizes
 
 from condchain_tasks import vpir
 
-SPEED_SECONDS = 0.5
-HOSTILE_SECONDS = 5.0
 HOSTILE_BYTES = 2 << 30
 
 Facts = Mapping[str, object]
@@ -98,10 +102,10 @@ def with_asteval(predicate: str) -> Run:
 ENGINES = {"vpir": with_vpir, "simpleeval": with_simpleeval, "asteval": with_asteval}
 
 
-def per_second(run: Run) -> float:
+def per_second(run: Run, seconds: float) -> float:
     """Evaluations a second of processor time."""
     count, start = 0, time.process_time()
-    while (elapsed := time.process_time() - start) < SPEED_SECONDS:
+    while (elapsed := time.process_time() - start) < seconds:
         for _ in range(200):
             run(FACTS)
         count += 200
@@ -124,13 +128,13 @@ def attempt(engine: str, predicate: str, answer: Connection) -> None:
     answer.send(f"{outcome}, {1000 * (time.perf_counter() - start):,.0f} ms, {megabytes:,.0f} MB")
 
 
-def outcome(engine: str, predicate: str) -> str:
+def outcome(engine: str, predicate: str, patience: float) -> str:
     ours, theirs = multiprocessing.Pipe(duplex=False)
     process = multiprocessing.get_context("fork").Process(target=attempt, args=(engine, predicate, theirs))
     process.start()
     theirs.close()
     try:
-        return str(ours.recv()) if ours.poll(HOSTILE_SECONDS) else f"STILL RUNNING after {HOSTILE_SECONDS:g} s"
+        return str(ours.recv()) if ours.poll(patience) else f"STILL RUNNING after {patience:g} s"
     except EOFError:
         return "PROCESS DIED"
     finally:
@@ -138,20 +142,25 @@ def outcome(engine: str, predicate: str) -> str:
         process.join()
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Prints one table."""
+    size = sizes(__doc__, arguments, milliseconds=(500, 5), hostile_ms=(5_000, 2_000))
+    seconds, patience = size.milliseconds / 1e3, size.hostile_ms / 1e3
     engines = [name for name in ENGINES if name == "vpir" or find_spec(name)]
     rows = [("evaluations a second", *engines)]
     for name, predicate in PREDICATES.items():
         expected = vpir.evaluate(predicate, FACTS)
         runs = [ENGINES[engine](predicate) for engine in engines]
         assert all(run(FACTS) is expected for run in runs), predicate
-        rows.append((name, *(f"{per_second(run):,.0f}" for run in runs)))
+        rows.append((name, *(f"{per_second(run, seconds):,.0f}" for run in runs)))
     fresh = (f"{PREDICATES['COMPLEX']} and size != {number + 100}" for number in range(10**9))
-    rows.append(("COMPLEX, each seen once", f"{per_second(lambda facts: vpir.evaluate(next(fresh), facts)):,.0f}"))
-    rows.append(("COMPLEX, analyse", f"{per_second(lambda facts: vpir.analyse(PREDICATES['COMPLEX'])):,.0f}"))
+    rows.append(
+        ("COMPLEX, each seen once", f"{per_second(lambda facts: vpir.evaluate(next(fresh), facts), seconds):,.0f}")
+    )
+    rows.append(("COMPLEX, analyse", f"{per_second(lambda facts: vpir.analyse(PREDICATES['COMPLEX']), seconds):,.0f}"))
     rows.append(("what becomes of", *engines))
     for name, predicate in HOSTILE.items():
-        rows.append((name, *(outcome(engine, predicate) for engine in engines)))
+        rows.append((name, *(outcome(engine, predicate, patience) for engine in engines)))
     for row in rows:
         print("".join(f"{cell:<32}" for cell in row).rstrip())
 
