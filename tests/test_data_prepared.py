@@ -74,6 +74,19 @@ def test_a_mounted_volume_is_filled(tmp_path: Path) -> None:
         subprocess.run(["umount", out], check=True)
 
 
+@pytest.mark.parametrize("variable", ["CONDCHAIN_DATA", "CCRV_DATA", "VREX_DATA"])
+def test_the_home_of_nobody_is_no_folder(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+    from condchain_tasks.data.benchmarks import BENCHMARKS
+    from condchain_tasks.data.errors import DataError
+
+    benchmark = variable.partition("_")[0].lower()
+    task = {"condchain": "condchain_gui", "ccrv": "ccrv", "vrex": "vrex_direct"}[benchmark]
+    monkeypatch.setenv(variable, "~nobody-has-this-name/data")
+    assert BENCHMARKS[benchmark].describe(task)[0] == f"{variable}=~nobody-has-this-name/data"
+    with pytest.raises(DataError, match=f"{variable} names .*, which is no folder"):
+        BENCHMARKS[benchmark].load(task)
+
+
 def test_many_and_large_pictures_are_told_before_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warnings: list[str]
 ) -> None:

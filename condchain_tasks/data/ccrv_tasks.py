@@ -23,7 +23,7 @@ from condchain_tasks.data.ccrv import (
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.data.prepared import Content, Files, Prepared, Reading
 from condchain_tasks.data.request_size import Largest, largest
-from condchain_tasks.data.sources import Source, describe_embedded, embedded, named_by
+from condchain_tasks.data.sources import Source, describe_embedded, embedded, folder_in, named_by
 from condchain_tasks.wording import counted
 
 DATA = "CCRV_DATA"
@@ -121,11 +121,11 @@ def describe(task: str) -> tuple[str, str]:
     """Says where a task's data comes from, and whether it is there, without making anything."""
     if task.endswith("_mini"):
         return describe_embedded("ccrv")
-    folder = os.environ.get(DATA)
-    if not folder:
+    folder = folder_in(DATA)
+    if folder is None:
         return f"folder, {DATA}", f"missing: set {DATA}"
-    there = all((Path(folder).expanduser() / name).is_file() for name in (BASELINE_FILE, CONSTRAINED_FILE))
-    return f"{DATA}={folder}", "there" if there else "its two JSON files are not there"
+    there = all((folder / name).is_file() for name in (BASELINE_FILE, CONSTRAINED_FILE))
+    return f"{DATA}={os.environ[DATA]}", "there" if there else "its two JSON files are not there"
 
 
 def parts(folder: Path | None) -> Iterator[tuple[str, Callable[[], Reading]]]:

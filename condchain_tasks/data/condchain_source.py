@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from condchain_tasks.data.errors import DataError
-from condchain_tasks.data.sources import Source, describe_embedded, embedded, named_by
+from condchain_tasks.data.sources import Source, describe_embedded, embedded, folder_in, named_by
 
 DATA = "CONDCHAIN_DATA"
 REVISION = "CONDCHAIN_REVISION"
@@ -78,10 +78,10 @@ def describe(task: str) -> tuple[str, str]:
     if task.endswith("_mini"):
         return describe_embedded("condchain")
     domains = [domain for domain in DOMAINS if domain in task] or DOMAINS
-    if folder := os.environ.get(DATA):
-        records = Path(folder).expanduser() / "data"
+    if folder := folder_in(DATA):
+        records = folder / "data"
         missing = [domain for domain in domains if not (records / f"{domain}.jsonl").is_file()]
-        return f"{DATA}={folder}", f"no data/{missing[0]}.jsonl there" if missing else "there"
+        return f"{DATA}={os.environ[DATA]}", f"no data/{missing[0]}.jsonl there" if missing else "there"
     from huggingface_hub import constants, try_to_load_from_cache
 
     revision = os.environ.get(REVISION)

@@ -30,8 +30,6 @@ MARK_FILE = "synthetic.json"
 PICTURE_MARK = "Drawn by condchain synth"
 """The comment of every drawn picture, PNG or JPEG."""
 
-_FACTS = ("natural.jsonl", "chart.jsonl", "gui.jsonl", "ccrv.json", "vrex.json")
-
 
 def is_released(part: str, sha256: str) -> bool:
     """Whether content is known to be that of released files.
@@ -60,7 +58,7 @@ def origin(part: str, sha256: str, drawn: bool) -> str:
 
 def is_drawn(root: Path) -> bool:
     """Whether a dataset's folder says by its facts, or by its mark, that `condchain synth` made it."""
-    return (root / MARK_FILE).is_file() or any((root / "facts" / name).is_file() for name in _FACTS)
+    return (root / MARK_FILE).is_file() or (root / "facts").is_dir()
 
 
 def is_marked(record: Mapping[str, Any]) -> bool:

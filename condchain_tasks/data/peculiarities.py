@@ -96,7 +96,8 @@ def peculiarities(image: Image.Image, file: BinaryIO) -> Peculiarities:
 
 
 def _lets_through(image: Image.Image) -> bool:
-    least, _ = image.convert("RGBA").getchannel("A").getextrema()
+    alpha = image if image.mode in ("RGBA", "LA") else image.convert("RGBA")
+    least, _ = alpha.getchannel("A").getextrema()
     return int(least) < 255  # type: ignore[arg-type]  # of one band it is a number
 
 

@@ -47,16 +47,22 @@ class Source:
         return repository if is_snapshot else root
 
 
+def folder_in(variable: str) -> Path | None:
+    """The path that an environment variable holds, or None if it is not set; `~` is a home folder, if there is one."""
+    folder = os.environ.get(variable)
+    return Path(os.path.expanduser(folder)) if folder else None  # noqa: PTH111  # Path's own raises for ~nobody
+
+
 def named_by(variable: str) -> Source | None:
     """The folder that an environment variable names, or None if it is not set.
 
     Raises:
         DataError: It names no folder.
     """
-    folder = os.environ.get(variable)
-    if not folder:
+    folder = folder_in(variable)
+    if folder is None:
         return None
-    root = Path(folder).expanduser().absolute()
+    root = folder.absolute()
     if not root.is_dir():
         raise DataError(f"{variable} names {root}, which is no folder. Correct it, or unset it.")
     return Source(root, "folder")

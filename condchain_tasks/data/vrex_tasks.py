@@ -12,7 +12,7 @@ from condchain_tasks.data import prepared
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.data.prepared import Content, Files, Prepared, Reading
 from condchain_tasks.data.request_size import Largest, largest
-from condchain_tasks.data.sources import Source, describe_embedded, embedded, named_by
+from condchain_tasks.data.sources import Source, describe_embedded, embedded, folder_in, named_by
 from condchain_tasks.data.vrex import (
     FOLLOWING,
     HARD,
@@ -143,11 +143,11 @@ def describe(task: str) -> tuple[str, str]:
     """Says where a task's data comes from, and whether it is there, without making anything."""
     if task.endswith("_mini"):
         return describe_embedded("vrex")
-    folder = os.environ.get(DATA)
-    if not folder:
+    folder = folder_in(DATA)
+    if folder is None:
         return f"folder, {DATA}", f"missing: set {DATA}"
-    there = any((Path(folder).expanduser() / name).is_file() for name in (PLANNING, FOLLOWING))
-    return f"{DATA}={folder}", "there" if there else f"neither {PLANNING} nor {FOLLOWING} is there"
+    there = any((folder / name).is_file() for name in (PLANNING, FOLLOWING))
+    return f"{DATA}={os.environ[DATA]}", "there" if there else f"neither {PLANNING} nor {FOLLOWING} is there"
 
 
 def parts(folder: Path | None) -> Iterator[tuple[str, Callable[[], Reading]]]:

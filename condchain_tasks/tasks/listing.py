@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -11,6 +10,8 @@ from pathlib import Path
 
 from condchain_tasks.data import ccrv_tasks, condchain_source, vrex_tasks
 from condchain_tasks.data.benchmarks import BENCHMARKS, benchmark_of
+from condchain_tasks.data.identity import is_drawn
+from condchain_tasks.data.sources import folder_in
 
 _HERE = Path(__file__).parent
 _NAME = re.compile(r"^(task|group): (\w+)$", re.MULTILINE)
@@ -96,8 +97,8 @@ def _sum(counts: Iterable[int | None]) -> int | None:
 def _size(task: str) -> tuple[int | None, int | None]:
     """A task's samples and requests; of data in a folder that `condchain synth` wrote, nothing is known."""
     benchmark, mini = task.partition("_")[0], task.endswith("_mini")
-    folder = os.environ.get(_DATA[benchmark])
-    if not mini and folder and (Path(folder).expanduser() / "facts").is_dir():
+    folder = folder_in(_DATA[benchmark])
+    if not mini and folder and is_drawn(folder):
         return None, None
     if benchmark == "condchain":
         domain = task.split("_")[1]
