@@ -310,27 +310,28 @@ def check(
 
 @app.command(rich_help_panel=_RESULTS, epilog=_examples("condchain judge results/", "condchain judge results/ --again"))
 def judge(
-    run: Annotated[Path, typer.Argument(help="The folder of --output_path, or one file of samples.")],
+    runs: Annotated[list[Path], typer.Argument(help="Folders of --output_path, files of samples or of results.")],
     again: Annotated[bool, typer.Option("--again", help="Judge anew what another judge has judged.")] = False,
+    run: RunOption = None,
     json_file: JsonOption = None,
 ) -> None:
     """Add the verdicts that ccrv runs lack, from their sample logs and without inference. The old files stay."""
     from condchain_tasks.data.harness import RunNotPossible
-    from condchain_tasks.report.runs import logs_of
     from condchain_tasks.tasks.ccrv.rejudge import rejudge
 
     try:
-        done = rejudge(run, again)
+        done = rejudge(runs, again, run)
     except (ValueError, OSError, RunNotPossible) as error:
         _fail(str(error))
-    if not done:
+    _tell(done.selection)
+    if not done.judged:
         _out.print("No verdict is missing.")
-    for judged in done:
+    for judged in done.judged:
         lack = "lacks" if judged.missing == 1 else "lack"
         asked = counted(judged.asked, "sample")
         _out.print(f"{asked} judged, {judged.missing:,} still {lack} a verdict: {judged.written.path}")
         _print_figures(judged.written)
-    _write_json(json_file, done, logs_of([run]))
+    _write_json(json_file, done.judged)
 
 
 @app.command(
@@ -339,9 +340,7 @@ def judge(
 )
 def score(
     runs: Annotated[list[Path], typer.Argument(help="Folders of --output_path, files of samples or of results.")],
-    run: Annotated[
-        str | None, typer.Option(help="A run's date, as in its files' names, or its label in the report.")
-    ] = None,
+    run: RunOption = None,
     json_file: JsonOption = None,
 ) -> None:
     """Score logged replies by today's rules: of --predict_only runs and of old ones. The old files stay."""

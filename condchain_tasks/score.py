@@ -24,7 +24,7 @@ from condchain_tasks.report.logs import Log, find
 from condchain_tasks.report.runs import SCORED
 from condchain_tasks.report.selection import groups
 from condchain_tasks.rescore import Line, Scored, TaskLog, Written, by_run, read_log, task_config, write_beside
-from condchain_tasks.scorers.replies import FAILURES, failed, is_failed
+from condchain_tasks.scorers.replies import FAILURES, Reply, failed, read_stripped
 from condchain_tasks.tasks.ccrv import verdicts
 from condchain_tasks.tasks.ccrv.rejudge import check_record, verdicts_in
 from condchain_tasks.tasks.ccrv.samples import make_record, record_of, scores_of
@@ -64,7 +64,7 @@ def score(paths: Sequence[Path], run: str | None = None) -> Done:
         OSError: The new files cannot be written.
     """
     found = find(paths)
-    logs, passed_over = _choose(groups(found.logs), run)
+    logs, passed_over = _choose(groups(log for log in found.logs if not log.file.is_left), run)
     remarks = tuple(f"{one.where}: {one.text}" for one in found.problems if one.severity == "error")
     if not logs:
         raise DataError(remarks[0] if remarks else f"{paths[0]} holds no samples of this package's tasks.")
@@ -138,23 +138,24 @@ def _score(log: TaskLog, moving: Progress) -> Scored:
     return Scored(log, scores, metadata)
 
 
-def _replies(line: Line, place: str) -> list[str]:
-    """What was replied to a document, as lmms-eval hands it to scoring; the last stands for a failure if there was one.
+def _replies(line: Line, place: str) -> list[Reply]:
+    """What was replied to a document; the last is a failure if the log says that there was one.
 
     Raises:
         DataError: There is no reply.
     """
     logged = line.get("filtered_resps")
     found = logged if isinstance(logged, list) else [logged]
-    replies = [one.strip() for one in found if isinstance(one, str)]
-    if not replies or len(replies) < len(found):
+    texts = [one.strip() for one in found if isinstance(one, str)]
+    if not texts or len(texts) < len(found):
         raise DataError(f"{place}, field filtered_resps: expected a text or a list of texts, found {shown(logged)}.")
+    replies = [read_stripped(text) for text in texts]
     records = (line[name] for name in _RECORDS if isinstance(line.get(name), dict))
     record: Line = next((one for one in records if "failed" in one), {})
     # A failure's text is not always told from a reply: what the record says holds.
-    if record.get("failed") is True and not any(one and is_failed(one) for one in replies):
+    if record.get("failed") is True and not any(one.failure for one in replies):
         reason = next((one for one in FAILURES if one == record.get("failure")), "error")
-        replies[-1] = failed(reason, replies[-1]).encoded
+        replies[-1] = failed(reason, texts[-1])
     return replies
 
 
@@ -211,7 +212,7 @@ def _how_to_get(task: str, said: Mapping[str, Any]) -> str:
 
 
 def _verdicts(
-    log: TaskLog, places: Sequence[str], docs: Sequence[dict[str, Any]], replies: Sequence[Sequence[str]]
+    log: TaskLog, places: Sequence[str], docs: Sequence[dict[str, Any]], replies: Sequence[Sequence[Reply]]
 ) -> tuple[list[dict[str, Answer]], dict[str, Any]]:
     """For each reply, the verdicts that the log holds or that are kept on disk, and whose they are.
 

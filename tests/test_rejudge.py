@@ -90,7 +90,7 @@ def test_a_failed_request_stays_failed_whatever_its_logged_text_looks_like(
 
 def test_what_does_not_hang_on_the_judge_stays_as_it_was_logged(judge: ChatServer, run: Path) -> None:
     """Rules that have changed since are applied by `condchain score`, not by `condchain judge`."""
-    own = {"no_answer": True, "refused": True, "truncated": True, "failure": None}
+    own = {"no_answer": True, "refused": True, "failure": None}
     edit(the_log(run, BASE), lambda _, line: line["dcr"].update(own))
     judged(str(the_log(run, BASE)))
     records = [line["dcr"] for line in lines_of(the_log(run, BASE))]
@@ -138,3 +138,15 @@ def test_a_damaged_log_is_judged_or_met_with_a_sentence(
     assert done.exception is None or isinstance(done.exception, SystemExit), repr(done.exception)
     if done.exit_code == 2:
         assert done.output.startswith("condchain: ") and done.output.count("\n") == 1
+
+
+def test_the_newest_run_is_judged_the_others_are_said_and_one_can_be_asked_for(judge: ChatServer, run: Path) -> None:
+    for path in list(run.rglob("20260101_000000*")):
+        shutil.copy(path, path.with_name(path.name.replace("20260101", "20260102")))
+    (results,) = run.rglob("20260101_000000_results.json")
+    output = judged(str(run))
+    assert output.count("samples judged") == 1 and "20260102_000000-judged-" in output
+    assert output.count("PASSED OVER") == 2 and "a newer run has the same settings" in output
+    assert "20260101_000000-judged-" in judged(str(run), "--run", "20260101_000000")
+    assert "No verdict is missing." in judged(str(run), "--run", "20260101_000000")
+    assert "20260101_000000-judged-" in judged(str(results))  # the run's own files are named, and they lack verdicts

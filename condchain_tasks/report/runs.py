@@ -64,6 +64,11 @@ class SampleFile:
         return (later["run"], later["made"]) if later else (self.date, "")
 
     @property
+    def is_left(self) -> bool:
+        """Whether it was left by a judging or scoring that was killed before it wrote its results, its last file."""
+        return bool(self.order[1]) and not self.results.is_file()
+
+    @property
     def model(self) -> str:
         """The folder that lmms-eval names after the model."""
         return self.path.parent.name

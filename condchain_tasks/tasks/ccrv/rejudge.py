@@ -15,7 +15,8 @@ from condchain_tasks.data.errors import DataError
 from condchain_tasks.data.fields import faults_of
 from condchain_tasks.judging.ccrv import asks
 from condchain_tasks.judging.verdicts import Answer, CsrVerdict, DcrVerdict, Kind
-from condchain_tasks.report.runs import JUDGED, reply_of, sample_files
+from condchain_tasks.report.runs import JUDGED, reply_of
+from condchain_tasks.report.selection import Selection, select
 from condchain_tasks.rescore import Scored, TaskLog, Written, by_run, read_log, write_beside
 from condchain_tasks.scorers.replies import read_stripped
 from condchain_tasks.tasks.ccrv import verdicts
@@ -35,6 +36,19 @@ class Judged:
     written: Written
     asked: int
     missing: int
+
+
+@dataclass(frozen=True)
+class Done:
+    """What was judged.
+
+    Attributes:
+        judged: One entry for each run that lacked verdicts, and all its tasks that were named in it.
+        selection: What counts among the runs that were named.
+    """
+
+    judged: tuple[Judged, ...]
+    selection: Selection
 
 
 @dataclass(frozen=True)
@@ -67,17 +81,16 @@ class _Log:
         return [sample for sample in self.samples if sample.lacks]
 
 
-def rejudge(run: Path, again: bool = False) -> list[Judged]:
+def rejudge(paths: Sequence[Path], again: bool = False, run: str | None = None) -> Done:
     """Judges what runs lack, and writes new files beside the old ones, which stay as they are.
 
-    A sample whose record says that the request failed stays failed, whatever its logged reply looks like.
+    Of several runs of a model on a task with the same settings, the newest whole one is judged. A sample whose record
+    says that the request failed stays failed, whatever its logged reply looks like.
 
     Args:
-        run: A folder, such as that of `--output_path`, or one file of samples.
+        paths: Folders, at any depth; files of samples; files of results.
         again: Also judge anew what another judge has judged. A run never has the verdicts of two judges.
-
-    Returns:
-        One entry for each run that lacked verdicts, and all their tasks in it.
+        run: The date of a run, or a label as reports print it; None for all.
 
     Raises:
         DataError: There is no such run, judging is off, a log is not whole, or a run was judged by another judge.
@@ -85,18 +98,19 @@ def rejudge(run: Path, again: bool = False) -> list[Judged]:
     judge = verdicts.describe_judge()
     if not verdicts.judging():
         raise DataError("CCRV_JUDGE=none turns judging off. Unset it, or set it to the judge's name.")
-    files = [file for file in sample_files(run) if file.task.startswith("ccrv")]
-    if not files:
-        raise DataError(f"{run} holds samples of other benchmarks only: a judge is asked about ccrv tasks.")
-    # Of each run and task the newest file: the run's own, or what an earlier judging came to its end with.
-    newest = {(*file.run, file.task): file for file in files if not file.order[1] or file.results.is_file()}
-    logs = [_read_log(read_log(file), judge, again) for file in newest.values()]
+    selection = select(paths, benchmark="ccrv", run=run)
+    if not selection.chosen:
+        errors = [f"{one.where}: {one.text}" for one in selection.problems if one.severity == "error"]
+        why = errors[0] if errors else f"{paths[0]} holds no samples of ccrv tasks, about which a judge is asked."
+        raise DataError(f"{why} Of a run with --predict_only `condchain score` scores the replies first.")
+    files = [one.log.file for one in selection.chosen if not one.log.file.is_left]
+    logs = [_read_log(read_log(file), judge, again) for file in files]
     for task in {one.log.file.task for one in logs}:
         verdicts.check_data(task)
     verdicts.check_judge(None)
-    runs = by_run(one.log for one in logs)
-    of_run = [[one for one in logs if one.log in run] for run in runs]
-    return [_rejudge_run(some, judge) for some in of_run if any(one.lacking for one in some)]
+    of_run = [[one for one in logs if one.log in run] for run in by_run(one.log for one in logs)]
+    judged = tuple(_rejudge_run(some, judge) for some in of_run if any(one.lacking for one in some))
+    return Done(judged, selection)
 
 
 def read_sample(line: Mapping[str, Any], place: str, keep: bool) -> Sample:
@@ -129,7 +143,7 @@ def read_sample(line: Mapping[str, Any], place: str, keep: bool) -> Sample:
         return Sample(record, "", {}, lacks=False)
     needed = {ask.kind for ask in asks(record, reply.answer)}
     kept = verdicts_in(record) if keep else {}
-    return Sample(record, reply.text, kept, lacks=kept.keys() != needed)
+    return Sample(record, reply.text, kept, lacks=not needed <= kept.keys())
 
 
 def check_record(record: Mapping[str, Any], place: str) -> None:
