@@ -186,3 +186,13 @@ def test_what_made_a_dataset_stands_in_it(tmp_path: Path) -> None:
         "n": 2,
         "seed": 7,
     }
+
+
+def test_the_order_of_frames_is_no_other_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONDCHAIN_DATA", str(official.write_dataset(tmp_path / "data")))
+    assert provenance("condchain_gui")["sha256"] == provenance("condchain_gui_chrono")["sha256"]
+
+
+def test_other_parts_are_other_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONDCHAIN_DATA", str(official.write_dataset(tmp_path / "data")))
+    assert provenance("condchain_natural")["sha256"] != provenance("condchain_chart")["sha256"]
