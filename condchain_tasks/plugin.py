@@ -7,6 +7,8 @@ models' entry point is also the place to add the task folder to the index.
 from __future__ import annotations
 
 import functools
+import os
+import sys
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
@@ -15,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from loguru import logger
 
 from condchain_tasks.async_client import mend_async_clients
+from condchain_tasks.data.harness import RunNotPossible, is_first_rank
 from condchain_tasks.evaluation import attach_to_evaluations
 from condchain_tasks.model_replies import read_model_replies
 from condchain_tasks.response_cache import mend_response_cache
@@ -26,7 +29,17 @@ if TYPE_CHECKING:
 
 TASKS = Path(__file__).parent / "tasks"
 
+PATCHES = "CONDCHAIN_PATCHES"
+"""The environment variable that, set to "off", leaves lmms-eval as it is, the index of tasks aside."""
+
 _MARK = "_condchain_tasks_attached"
+_SIMULATED = "condchain_tasks.models.sim.SimulatedModel"
+_LOST = (
+    f"{PATCHES}=off leaves lmms-eval as it is. What is lost: V-REX planning and following (their runs end with a "
+    "sentence); failed requests told from replies, and kept out of --use_cache; a --use_cache that knows servers and "
+    "outlives kills and full disks; the judge's check before a run, and its concurrency; in the results the server and "
+    "the hash of what is sent; exit code 1 for rows that cannot be loaded; a second call of async_openai in one run."
+)
 
 
 def manifests() -> list[ModelManifest]:
@@ -38,15 +51,30 @@ def manifests() -> list[ModelManifest]:
     from lmms_eval.models.registry_v2 import ModelManifest
 
     index_tasks()
-    attach_to_evaluations()
-    read_model_replies()
-    mend_response_cache()
-    add_stages()
-    add_driver()
-    mend_async_clients()
-    return [
-        ModelManifest("condchain_sim", simple_class_path="condchain_tasks.models.sim.SimulatedModel"),
-    ]
+    if patches_are_on():
+        attach_to_evaluations()
+        read_model_replies()
+        mend_response_cache()
+        add_stages()
+        add_driver()
+        mend_async_clients()
+    elif is_first_rank():
+        logger.warning(_LOST)
+    # `lmms-eval models` lists what stands here, and no plugin's models.
+    getattr(sys.modules["lmms_eval.models"], "AVAILABLE_SIMPLE_MODELS", {}).setdefault("condchain_sim", _SIMULATED)
+    return [ModelManifest("condchain_sim", simple_class_path=_SIMULATED)]
+
+
+def patches_are_on() -> bool:
+    """Whether lmms-eval is patched beyond what makes the tasks known.
+
+    Raises:
+        RunNotPossible: `CONDCHAIN_PATCHES` is neither "off" nor "on".
+    """
+    value = os.environ.get(PATCHES) or "on"
+    if value not in ("off", "on"):
+        raise RunNotPossible(f"{PATCHES} is {value!r}: expected off, or on, which is the default.")
+    return value == "on"
 
 
 def index_tasks() -> None:

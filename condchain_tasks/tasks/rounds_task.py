@@ -6,8 +6,10 @@ from abc import abstractmethod
 from typing import Any
 
 from lmms_eval.api.instance import Instance
+from lmms_eval.api.model import lmms
 from lmms_eval.api.task import ConfigurableTask
 
+from condchain_tasks.data.harness import RunNotPossible
 from condchain_tasks.rounds import REQUEST_TYPE, Chain
 from condchain_tasks.tasks.reasoning import reasoning_tags
 
@@ -25,6 +27,11 @@ class RoundsTask(ConfigurableTask):
 
     def construct_requests(self, doc_id: int, ctx: str, **kwargs: Any) -> Instance:
         """One conversation as one request; its arguments are those of `rounds.run_rounds`."""
+        if not hasattr(lmms, REQUEST_TYPE):
+            raise RunNotPossible(
+                f"{self.config.task}: lmms-eval runs conversations in rounds only with what CONDCHAIN_PATCHES=off "
+                "leaves out. Unset it, or run vrex_direct or a task whose name has _tf."
+            )
         # Reasoning is left out of the history by the same tags by which the harness leaves it out of the scores.
         tags = reasoning_tags(self)
         metadata = kwargs["metadata"]
