@@ -88,7 +88,7 @@ def test_a_warm_cache_needs_no_judge(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_nothing_to_ask(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert judge_all([], a_judge(), VerdictCache(tmp_path)) == {}
-    assert "judge:" not in capfd.readouterr().err
+    assert "Judging" not in capfd.readouterr().err
 
 
 def test_concurrency_is_reached_and_never_exceeded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,15 +99,16 @@ def test_concurrency_is_reached_and_never_exceeded(tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize(("rank", "shown"), [(None, True), ("0", True), ("1", False)])
-def test_one_progress_bar(
+def test_the_first_rank_shows_how_far_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], rank: str | None, shown: bool
 ) -> None:
     if rank is not None:
         monkeypatch.setenv("RANK", rank)
-    with chat_server(lambda _: Reply(DCR)) as server:
+    monkeypatch.setattr("condchain_tasks.progress.QUIET_SECONDS", 0.0)
+    with chat_server(lambda _: Reply(DCR, delay_s=0.2)) as server:
         at(server, monkeypatch)
         judge_all(questions(2), a_judge(), VerdictCache(tmp_path))
-    assert ("2/2" in capfd.readouterr().err) == shown
+    assert ("Judging: 0 of 2" in capfd.readouterr().err) == shown
 
 
 def test_what_is_missing_is_counted_and_asked_again_the_next_time(

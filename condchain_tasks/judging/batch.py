@@ -7,9 +7,9 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 
 from loguru import logger
-from tqdm import tqdm
 
 from condchain_tasks.judging.cache import VerdictCache
 from condchain_tasks.judging.ccrv import Ask
@@ -17,6 +17,7 @@ from condchain_tasks.judging.counts import Counts
 from condchain_tasks.judging.judge import Judge
 from condchain_tasks.judging.providers import quiet_providers
 from condchain_tasks.judging.verdicts import Answer, Missing
+from condchain_tasks.progress import Progress, progress
 
 _LEAST_ASKS = 20
 _LEAST_CALLS = 5
@@ -120,12 +121,12 @@ class _Batch:
         self._faults: list[BaseException] = []
         self._taking = threading.Lock()
         self._stop = threading.Event()
-        is_shown = os.environ.get("RANK", "0") == "0"
-        self._progress = tqdm(total=len(asks), desc="judge", unit=" verdicts", disable=not is_shown)
+        self._moving = Progress(len(asks))
 
     def run(self) -> None:
-        """Has all answers."""
-        with self._progress:
+        """Has all answers; how far that is is shown by the first rank."""
+        is_shown = os.environ.get("RANK", "0") == "0"
+        with progress("Judging", len(self._waiting)) if is_shown else nullcontext(self._moving) as self._moving:
             try:
                 if self._judge.is_given_up:
                     self._probe()
@@ -134,7 +135,7 @@ class _Batch:
             finally:
                 self._stop.set()
                 self._waiting.clear()
-            self._progress.update(len(self.answers) - self._progress.n)
+            self._moving.advance(len(self.answers) - self._moving.done)
         if self._faults:
             raise self._faults[0]
 
@@ -178,7 +179,7 @@ class _Batch:
             else:
                 self._patience.renew()
             if not self._stop.is_set():
-                self._progress.update(len(self.answers) - self._progress.n)
+                self._moving.advance(len(self.answers) - self._moving.done)
 
     def _end_with_patience(self) -> None:
         if not self._stop.is_set() and (reason := self._patience.end()):
