@@ -62,11 +62,20 @@ def is_scored_here(task: Any) -> bool:
     return str(getattr(scoring, "__module__", "")).startswith(PACKAGE)
 
 
+def is_asked_here(task: Any) -> bool:
+    """Whether a task is scored by this package, now or, of a run with `--predict_only`, later."""
+    config = getattr(task, "config", None)
+    # lmms-eval takes the scoring out of such a task.
+    is_put_off = config is not None and getattr(config, "process_results", None) is None
+    makers = [getattr(config, name, None) for name in ("doc_to_visual", "doc_to_messages")] if is_put_off else []
+    return is_scored_here(task) or any(str(getattr(one, "__module__", "")).startswith(PACKAGE) for one in makers)
+
+
 def is_own(request: Any) -> bool:
     """Whether a request (an lmms-eval `Instance`) is one of a task that is scored by this package."""
     makers = [argument for argument in request.args if callable(argument)]
     return any(
-        is_scored_here(getattr(maker, "__self__", None)) or str(getattr(maker, "__module__", "")).startswith(PACKAGE)
+        is_asked_here(getattr(maker, "__self__", None)) or str(getattr(maker, "__module__", "")).startswith(PACKAGE)
         for maker in makers
     )
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from loguru import logger
 
-from condchain_tasks.model_replies import is_scored_here
+from condchain_tasks.model_replies import is_asked_here, is_scored_here
 from condchain_tasks.scorers.replies import Reply, Tags, failed, read_reply, read_stripped
 from condchain_tasks.tasks.reasoning import reasoning_tags
 
@@ -84,7 +84,7 @@ def add_stages() -> None:
 
     @functools.wraps(filters)
     def apply_filters(self: Any) -> Any:
-        if not is_scored_here(self):
+        if not is_asked_here(self):
             return filters(self)
         tags = reasoning_tags(self)
         for instance in self.instances:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 pytest.importorskip("lmms_eval")
 
 import official
-from chat_server import chat_server
+from chat_server import Reply, chat_server
 from damage import damage
 from logged_runs import edit, figures_of, lines_of, the_log, write_run
 from scene_judge import scene_judge
@@ -103,6 +104,18 @@ def test_replies_alone_come_to_what_the_run_comes_to(
             other.pop("bypass", None)
             assert one == other, task
     assert metadata_of(replies, PREMISE)["judge"]["simulated"] is True
+
+
+def test_requests_that_failed_without_scores_are_failed_with_them(tmp_path: Path) -> None:
+    """Every second reply has no content: nothing in the log says so but its text."""
+    count = itertools.count()
+    with chat_server(lambda _: Reply(None if next(count) % 2 else "\\boxed{A1}")) as model:
+        arguments = f"model_version=m,base_url={model.url},api_key=none,num_concurrent=1,max_retries=1"
+        write_run(tmp_path, DOMAINS[:1], model="openai", model_args=arguments, limit=8, predict_only=True)
+    run_score(tmp_path)
+    assert figures_of(tmp_path, DOMAINS[0])["failed"] == 50
+    records = [line["path_f1"] for line in lines_of(the_log(tmp_path, DOMAINS[0]))]
+    assert {record["failure"] for record in records} == {None, "empty"}
 
 
 def test_an_old_run_is_scored_by_todays_rules(scored: Path) -> None:
