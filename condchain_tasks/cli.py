@@ -106,7 +106,7 @@ sweep_app = typer.Typer(
     help="Write what SLURM, a shell and lmms-eval run for a grid of models, tasks and settings. No scheduler: "
     "`condchain sweep plan.yaml` writes, `condchain sweep status plan.yaml` tells how far it is.",
     no_args_is_help=True,
-    epilog=_examples("condchain sweep examples/sweeps/one_gpu.yaml --out sweeps/night"),
+    epilog=_examples("condchain sweep examples/sweeps/trial.yaml --out sweeps/trial"),
 )
 app.add_typer(data_app, name="data", rich_help_panel=_SETUP)
 app.add_typer(sweep_app, name="sweep", rich_help_panel=_SETUP)
@@ -563,24 +563,29 @@ _PlanArgument = Annotated[Path, typer.Argument(help="The plan; see examples/swee
 _SweepOption = Annotated[Path | None, typer.Option("--out", help="Its folder; left out, beside the plan, by its name.")]
 
 
-@sweep_app.command("write", epilog=_examples("condchain sweep examples/sweeps/one_gpu.yaml --out sweeps/night"))
+@sweep_app.command("write", epilog=_examples("condchain sweep examples/sweeps/trial.yaml --out sweeps/trial"))
 def sweep_write(plan: _PlanArgument, out: _SweepOption = None) -> None:
     """Write the scripts and configurations of a sweep; the same plan gives the same files."""
+    from condchain_tasks.sweep.names import check_names
     from condchain_tasks.sweep.plan import read_plan
     from condchain_tasks.sweep.write import write_sweep
 
     try:
-        written = write_sweep(read_plan(plan), out or plan.with_suffix(""), plan)
+        what = read_plan(plan)
+        check_names(what, plan)
+        written = write_sweep(what, out or plan.with_suffix(""), plan)
     except (ValueError, OSError) as error:
         _fail(str(error))
     _out.print(f"{counted(written.cells, 'cell')}. On this machine: bash {written.shell}")
     for script in written.slurm:
         _out.print(f"With SLURM: sbatch {script}")
+    for variable, folder in written.absent:
+        _err.print(f"Warning: {variable} names {folder}, which is no folder on this machine.")
     status = ["condchain", "sweep", "status", str(plan), *(["--out", str(out)] if out else [])]
     _out.print(f"How far it is: {shlex.join(status)}")
 
 
-@sweep_app.command("status", epilog=_examples("condchain sweep status examples/sweeps/one_gpu.yaml --out sweeps/night"))
+@sweep_app.command("status", epilog=_examples("condchain sweep status examples/sweeps/trial.yaml --out sweeps/trial"))
 def sweep_status(plan: _PlanArgument, out: _SweepOption = None, json_file: JsonOption = None) -> None:
     """Show what of a sweep is done, running, failed or missing. Exit code 1 if a cell has failed."""
     from condchain_tasks.sweep.plan import read_plan

@@ -19,8 +19,11 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
+from typer.testing import CliRunner
 
+from condchain_tasks.cli import app
 from condchain_tasks.data.errors import DataError
+from condchain_tasks.sweep.names import check_names
 from condchain_tasks.sweep.plan import Model, Plan, Setting, joined, read_back, read_plan
 from condchain_tasks.sweep.status import CellStatus, status
 from condchain_tasks.sweep.write import BUDGET_REACHED, NO_RESULTS, configuration, write_sweep
@@ -110,7 +113,118 @@ def test_there_is_an_example_of_each_kind() -> None:
         "several_nodes",
         "vllm_server",
         "api_budget",
+        "trial",
     }
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.yaml")), ids=lambda path: path.stem)
+def test_examples_name_what_is_there_and_no_place_of_one_machine(path: Path) -> None:
+    plan = read_plan(path)
+    check_names(plan, path)
+    texts = [plan.python, *(value for cell in plan.cells for value in (*cell.env.values(), *cell.model.args.values()))]
+    assert not [text for text in texts if isinstance(text, str) and text.startswith(("/", "~"))]
+
+
+MISTYPED: dict[str, tuple[dict[str, Any], str]] = {
+    "a model": (
+        {"models": [{"name": "m", "model": "opnai"}]},
+        "field models.0.model: Expected a model that lmms-eval knows here, found 'opnai'. Is openai meant?",
+    ),
+    "the simulated model": (
+        {"models": [{"name": "m", "model": "condchain_simm"}]},
+        "field models.0.model: Expected a model that lmms-eval knows here, found 'condchain_simm'. Is condchain_sim ",
+    ),
+    "a policy": (
+        {"models": [{"name": "m", "model": "condchain_sim", "args": {"policy": "oracel"}}]},
+        "field models.0.args.policy: Expected one of oracle, always_continue, always_stop, random, which condchain_sim "
+        "has for condchain, found 'oracel'. Is oracle meant?",
+    ),
+    "a policy of another benchmark": (
+        {
+            "models": [{"name": "m", "model": "condchain_sim", "args": {"policy": "always_stop"}}],
+            "tasks": ["condchain_mini", "vrex_mini"],
+        },
+        "field models.0.args.policy: Expected one of oracle, random, distracted, which condchain_sim has for vrex, ",
+    ),
+    "an argument": (
+        {"models": [{"name": "m", "model": "condchain_sim", "args": {"polcy": "oracle"}}]},
+        "field models.0.args: Expected arguments of condchain_sim, policy, accuracy, seed, device, found 'polcy'.",
+    ),
+    "an accuracy": (
+        {"models": [{"name": "m", "model": "condchain_sim", "args": {"accuracy": 70}}]},
+        "field models.0.args.accuracy: Expected a number from 0 to 1, found 70.",
+    ),
+    "a seed": (
+        {"models": [{"name": "m", "model": "condchain_sim", "args": {"seed": True}}]},
+        "field models.0.args.seed: Expected a whole number, found True.",
+    ),
+    "a task of lmms-eval": (
+        {"tasks": ["mmee"]},
+        "field tasks.0: Expected a task that lmms-eval knows here, found 'mmee'. Is mme meant?",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MISTYPED)
+def test_a_mistyped_name_is_refused_when_the_sweep_is_written(case: str, tmp_path: Path) -> None:
+    changes, sentence = MISTYPED[case]
+    path = tmp_path / "plan.yaml"
+    path.write_text(yaml.safe_dump({**PLAN, **changes}), encoding="utf-8")
+    result = CliRunner().invoke(app, ["sweep", "write", str(path), "--out", str(tmp_path / "sweep")])
+    assert (result.exit_code, (tmp_path / "sweep").exists()) == (2, False)
+    assert sentence in " ".join(result.output.split())
+
+
+def test_names_that_lmms_eval_knows_are_taken(tmp_path: Path) -> None:
+    plan = written(
+        tmp_path / "plan.yaml",
+        models=[
+            {"name": name, "model": name} for name in ("openai", "openai_compatible", "qwen2_5_vl", "condchain_sim")
+        ],
+        tasks=["condchain_mini", "ccrv_x1_y1", "ccrv_y1", "vrex", "mme", "mmmu_val"],
+    )
+    check_names(plan, tmp_path / "plan.yaml")
+
+
+def test_relative_paths_go_out_from_the_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plans = tmp_path / "plans"
+    plans.mkdir()
+    (tmp_path / "data").mkdir()
+    told(tmp_path / "bin", 'env >"$here/env"; write 1')
+    model = {"name": "m", "model": "openai", "args": {"pretrained": "./models/x", "model_version": "a/b"}}
+    env = {"VREX_DATA": "../data", "CCRV_DATA": "ccrv", "HF_HOME": "~/hf", "OTHER": "a/b", "MINE": "./x", "ROOT": "/r"}
+    plan = written(plans / "plan.yaml", models=[model], env=env, python="../bin/python")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(plans)
+    out = tmp_path / "sweep"
+    done = write_sweep(plan, out, Path("plan.yaml"))
+    assert done.absent == (("CCRV_DATA", plans / "ccrv"),)
+    monkeypatch.chdir(tmp_path)
+    assert run(out).returncode == 0
+    expected = {
+        "VREX_DATA": f"{tmp_path}/data",
+        "CCRV_DATA": f"{plans}/ccrv",
+        "HF_HOME": f"{tmp_path}/home/hf",
+        "OTHER": "a/b",
+        "MINE": f"{plans}/x",
+        "ROOT": "/r",
+    }
+    assert {f"{name}={value}" for name, value in expected.items()} <= set(
+        (tmp_path / "bin" / "env").read_text(encoding="utf-8").splitlines()
+    )
+    config = yaml.safe_load((out / "cells" / plan.cells[0].name / "config.yaml").read_text(encoding="utf-8"))
+    assert set(config["model_args"].split(",")) == {f"pretrained={plans}/models/x", "model_version=a/b"}
+    assert config["env"] == expected
+    assert only(plan, out).state == "done"  # the name is that of what the plan says
+
+
+def test_a_folder_whose_name_would_not_fit_into_arguments(tmp_path: Path) -> None:
+    plans = tmp_path / "a,b"
+    plans.mkdir()
+    plan = written(plans / "plan.yaml", models=[{"name": "m", "model": "openai", "args": {"pretrained": "./x"}}])
+    with pytest.raises(DataError, match="expected a path with letters, digits"):
+        write_sweep(plan, tmp_path / "sweep", plans / "plan.yaml")
+    assert not (tmp_path / "sweep").exists()
 
 
 BAD = {

@@ -1,5 +1,8 @@
 """A plan: models × tasks × settings, read from YAML, and the cells that it stands for.
 
+Relative paths in a plan go out from its own folder: those of the variables that name data, prompts and caches, and
+any other that starts with `./`, `../` or `~/`, in `env`, in `args` and as `python`.
+
 Whatever is in a plan ends up in scripts and on command lines, so every text in it is checked for what it may hold. A
 cell's name is made of the names in the plan and a hash of everything that bears on its replies: the same plan gives
 the same names, and what merely says how to run it (batch size, machines, the budget) can change without a cell being
@@ -36,7 +39,7 @@ _MAX_FAULTS = 10
 _MAX_NUMBER = 100
 """Characters; Python refuses to print a whole number of more than some thousand digits."""
 
-_OWN_TASKS = re.compile(r"(condchain|ccrv|vrex)(_\w+)?")
+OWN_TASKS = re.compile(r"(condchain|ccrv|vrex)(_\w+)?")
 _CCRV_TAGS = re.compile(r"ccrv_(x[1-4]|base|y[1-4])(_mini)?")
 _SECRET = re.compile(
     r"(?:KEY|SECRET|PASSWORD|PASSWD|CREDENTIALS|(?:^|API_|AUTH_|ACCESS_|HF_|HUB_)TOKEN)$", re.IGNORECASE
@@ -199,7 +202,7 @@ def _settable(name: str) -> str:
 
 
 def _known_task(task: str) -> str:
-    if _OWN_TASKS.fullmatch(task) and task not in task_names() and not _CCRV_TAGS.fullmatch(task):
+    if OWN_TASKS.fullmatch(task) and task not in task_names() and not _CCRV_TAGS.fullmatch(task):
         raise complete(f"Expected a task of this package (`condchain tasks` lists them) or of lmms-eval, found {task}")
     return task
 
@@ -343,7 +346,7 @@ class Plan(_Part):
         settings: At least one.
         env: Environment variables of all cells.
         python: What runs lmms-eval: the `python` of the environment that it is installed in, such as
-            "/shared/venv/bin/python".
+            "/shared/venv/bin/python" or, from the plan's folder, "./venv/bin/python".
         slurm: For the array scripts.
     """
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,8 @@ BUDGET_REACHED = 75
 """Exit code of a cell that spent its tokens before it was through."""
 
 _RUNS_ELSEWHERE = 3
+_FOLDERS = frozenset({"CONDCHAIN_DATA", "CCRV_DATA", "VREX_DATA", "CONDCHAIN_PROMPTS"})
+_CACHES = frozenset({"CONDCHAIN_CACHE", "HF_HOME", "HF_HUB_CACHE", "HF_DATASETS_CACHE"})
 _FOLDER = re.compile(r"[\w./+@-]+", re.ASCII)
 
 
@@ -50,11 +53,13 @@ class Written:
         cells: Number of cells.
         shell: The script that runs them one after another.
         slurm: Array scripts, one for each kind of machine that the plan asks for.
+        absent: Folders of data and prompts that the plan names and this machine does not have, with their variables.
     """
 
     cells: int
     shell: Path
     slurm: tuple[Path, ...]
+    absent: tuple[tuple[str, Path], ...]
 
 
 def write_sweep(plan: Plan, out: Path, source: Path | None = None) -> Written:
@@ -68,7 +73,8 @@ def write_sweep(plan: Plan, out: Path, source: Path | None = None) -> Written:
         plan: The plan.
         out: The folder; if it holds a sweep, its scripts and configurations are replaced, array scripts for machines
             that the plan no longer asks for are removed, and what has run stays.
-        source: The plan's file, which is not written over.
+        source: The plan's file, which is not written over, and which relative paths in the plan go out from; without it
+            they go out from the working directory.
 
     Returns:
         The scripts.
@@ -84,12 +90,16 @@ def write_sweep(plan: Plan, out: Path, source: Path | None = None) -> Written:
         raise DataError(f"{out} is there, and is no folder of a sweep. Name another one.")
     if source and _is_own(source, out):
         raise DataError(f"{source} lies where the sweep's own files are. Move it, or name another folder.")
+    start = source.absolute().parent if source else Path.cwd()
+    absolute = [_absolute(cell, start) for cell in plan.cells]
+    python = _place(plan.python, start) if "/" in plan.python else plan.python
     (out / "slurm").mkdir(parents=True, exist_ok=True)
-    for cell in plan.cells:
-        folder = out / CELLS / cell.name
+    for name, cell in zip((cell.name for cell in plan.cells), absolute, strict=True):
+        folder = out / CELLS / name
         folder.mkdir(parents=True, exist_ok=True)
-        _write(folder / CONFIG, yaml.safe_dump(configuration(cell, out), sort_keys=False, allow_unicode=True))
-        _write(folder / LAUNCH, _render("launch.sh.j2", cell=cell, command=_command(plan, cell.model.launch, folder)))
+        _write(folder / CONFIG, yaml.safe_dump(configuration(cell, out, name), sort_keys=False, allow_unicode=True))
+        command = _command(python, cell.model.launch, folder)
+        _write(folder / LAUNCH, _render("launch.sh.j2", name=name, env=cell.env, command=command))
     _write(out / "cell.sh", _render("cell.sh.j2", out=out, plan=plan))
     _write(out / "run.sh", _render("run.sh.j2", out=out, cells=plan.cells))
     arrays = []
@@ -101,7 +111,28 @@ def write_sweep(plan: Plan, out: Path, source: Path | None = None) -> Written:
     for script in set(out.glob("slurm_*.sh")).difference(arrays):
         if _is_generated(script):
             script.unlink()
-    return Written(len(plan.cells), out / "run.sh", tuple(arrays))
+    named = {(name, Path(value)) for cell in absolute for name, value in cell.env.items() if name in _FOLDERS}
+    absent = tuple(sorted((name, folder) for name, folder in named if not folder.is_dir()))
+    return Written(len(plan.cells), out / "run.sh", tuple(arrays), absent)
+
+
+def _absolute(cell: Cell, start: Path) -> Cell:
+    """A cell whose relative paths go out from a folder. Its name is that of what stands in the plan."""
+
+    def is_path(name: str, value: object) -> bool:
+        return isinstance(value, str) and (name in _FOLDERS | _CACHES or value.startswith(("./", "../", "~/")))
+
+    env = {name: _place(value, start) if is_path(name, value) else value for name, value in cell.env.items()}
+    args = {name: _place(value, start) if is_path("", value) else value for name, value in cell.model.args.items()}
+    for name, value in args.items():
+        # What is taken of a plan was looked at before its paths were.
+        if value != cell.model.args[name] and not _FOLDER.fullmatch(value):
+            raise DataError(f"{value}: expected a path with letters, digits and . / _ + @ - alone, for {name}.")
+    return replace(cell, env=env, model=cell.model.model_copy(update={"args": args}))
+
+
+def _place(path: str, start: Path) -> str:
+    return os.path.normpath(start / Path(path).expanduser())
 
 
 def _is_own(file: Path, out: Path) -> bool:
@@ -113,12 +144,13 @@ def _is_own(file: Path, out: Path) -> bool:
     return first.name == CELLS or first.suffix == ".sh"
 
 
-def configuration(cell: Cell, out: Path) -> dict[str, Any]:
+def configuration(cell: Cell, out: Path, name: str | None = None) -> dict[str, Any]:
     """A cell as lmms-eval's `--config` takes it.
 
     Args:
         cell: The cell.
         out: The sweep's folder, absolute.
+        name: Of the cell's folder, if it is not the cell's own name.
 
     Returns:
         The names and values of command-line options, and `env`.
@@ -138,16 +170,16 @@ def configuration(cell: Cell, out: Path) -> dict[str, Any]:
         "batch_size": cell.model.batch_size,
         **{name: value for name, value in optional.items() if value is not None},
         "log_samples": True,
-        "output_path": str(out / CELLS / cell.name / RESULTS),
-        "use_cache": str(out / CELLS / cell.name / CACHE),
+        "output_path": str(out / CELLS / (name or cell.name) / RESULTS),
+        "use_cache": str(out / CELLS / (name or cell.name) / CACHE),
         **({"env": dict(cell.env)} if cell.env else {}),
     }
 
 
-def _command(plan: Plan, launch: Launch, folder: Path) -> str:
+def _command(python: str, launch: Launch, folder: Path) -> str:
     evaluation = ["-m", "lmms_eval", "--config", str(folder / CONFIG)]
     if launch.machines == launch.processes == 1:
-        return shlex.join([plan.python, *evaluation])
+        return shlex.join([python, *evaluation])
     options = [
         *("--num_machines", str(launch.machines)),
         *("--num_processes", str(launch.machines * launch.processes)),
@@ -158,7 +190,7 @@ def _command(plan: Plan, launch: Launch, folder: Path) -> str:
         places = '--machine_rank "$SLURM_NODEID" --main_process_ip "$MASTER_ADDR" --main_process_port "$MASTER_PORT"'
     else:
         places = "--main_process_port 0"  # any that is free: cells may share a machine
-    accelerate = shlex.join([plan.python, "-m", "accelerate.commands.launch", *options])
+    accelerate = shlex.join([python, "-m", "accelerate.commands.launch", *options])
     return f"{accelerate} {places} {shlex.join(evaluation)}"
 
 
