@@ -393,6 +393,9 @@ def report(
         typer.Option(help="A model, or a run's label in the report: show differences among those named. Repeat it."),
     ] = None,
     run: RunOption = None,
+    intervals: Annotated[
+        bool, typer.Option("--intervals", help="Put intervals beside the figures of LaTeX, as other formats have them.")
+    ] = False,
     with_images: Annotated[
         list[str] | None,
         typer.Option(
@@ -407,12 +410,15 @@ def report(
     from condchain_tasks.data.files import write_aside
     from condchain_tasks.report.build import build
     from condchain_tasks.report.evaluations import read_runs
+    from condchain_tasks.report.latex import to_latex
     from condchain_tasks.report.outputs import check_output
     from condchain_tasks.report.page import outside, write_page
-    from condchain_tasks.report.plain import to_csv, to_latex, to_markdown
+    from condchain_tasks.report.plain import to_csv, to_markdown
     from condchain_tasks.report.runs import logs_of
 
     form, out = _form_and_file(form, out)
+    if intervals and form is not Format.latex:
+        _fail("--intervals is for --format latex: in other formats figures have their intervals anyway.")
     try:
         check_output(out, logs_of(runs), _SUFFIXES[form])
         found = read_runs(runs, run)
@@ -435,7 +441,7 @@ def report(
         elif form is Format.csv:
             to_csv(made, out)
         else:
-            write_aside(out, to_markdown(made) if form is Format.md else to_latex(made), errors="replace")
+            write_aside(out, to_markdown(made) if form is Format.md else to_latex(made, intervals), errors="replace")
     except (ValueError, OSError) as error:
         _fail(str(error))
     evaluations, remarks = counted(len(found.evaluations), "evaluation"), counted(len(made.problems), "remark")

@@ -1,4 +1,4 @@
-"""Markdown, CSV and LaTeX of a report."""
+"""Markdown and CSV of a report."""
 
 import csv
 import re
@@ -6,11 +6,11 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from report_samples import HOSTILE, hostile, small
+from report_samples import hostile, small
 
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.report.model import Problem, Report, Section, Table, Value
-from condchain_tasks.report.plain import figure, flag_marks, interval, is_numeric, number, to_csv, to_latex, to_markdown
+from condchain_tasks.report.plain import figure, flag_marks, interval, is_numeric, number, to_csv, to_markdown
 
 LIMITED = "Of 120 samples, as --limit was given."
 TABLE = Table(
@@ -153,32 +153,3 @@ def test_negative_figures_are_no_texts(tmp_path):
     table = Table("t", "T", ("M", "Gain"), (("m", Value(-3.25, -4.0, float("nan"))),))
     paths = to_csv(Report("R", sections=(Section("s", "S", tables=(table,)),)), tmp_path)
     assert read(paths[1])[1] == ["m", "-3.25", "-4.0", "", "no"]
-
-
-def test_latex():
-    text = to_latex(REPORT)
-    assert text.startswith("% Two models\n\n% MM-CondChain\n\n\\begin{table}\n\\centering\n")
-    assert r"\caption{MM{-}CondChain: Path F1}" in text and r"\label{tab:f1}" in text
-    assert text.split("\\begin{tabular}{lrr}\n")[1].split("\\end{tabular}")[0].splitlines() == [
-        r"\hline",
-        r"Model & F1 & Rank \\",
-        r"\hline",
-        r"large\_vl & 57.3 {[}54.1, 60.2] n=975 (a) & 1 \\",
-        r"A\textbar{}B (published) & 38.0 & \textendash{} \\",
-        r"tiny & \textendash{} & 1,200 \\",
-        r"\hline",
-    ]
-    assert r"\par\footnotesize (a) Of 120 samples, as {-}{-}limit was given." in text
-
-
-@given(st.text(max_size=40) | st.sampled_from(HOSTILE))
-def test_no_text_is_a_command(text):
-    row = to_latex(with_cell(text)).split(r"A & B \\")[1].split("\n")[2]
-    assert row.endswith(r" & x \\") and not row.startswith(("[", "*"))
-    cell = row.removesuffix(r" & x \\")
-    known = r"\\(?:text\w+\{\}|ldots\{\}|[{}$&#%_])|\$(?:-|\\times|\\Delta|\\ge|\\le)\$|\{[-\[*]\}"
-    assert not set(re.sub(known, "", cell)) & set('\\{}$&#%_^~<>|"`')
-
-
-def test_a_title_stays_a_comment():
-    assert to_latex(Report("a\n\\input{b}")) == "% a \\input{b}\n"

@@ -1,4 +1,4 @@
-"""A report as Markdown, CSV and LaTeX, and how figures are written in all formats, the page included.
+"""A report as Markdown and CSV, and how figures are written in all formats, the page and LaTeX included.
 
 Texts are escaped for each format: a model's name or a file's path is never markup, a command or a formula.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.data.files import write_aside
-from condchain_tasks.report.model import Cell, Problem, Report, Section, Table, Value
+from condchain_tasks.report.model import Cell, Problem, Report, Table, Value
 
 NOTHING = "–"
 """Stands where there is no figure."""
@@ -29,33 +29,6 @@ _MAX_HEADER = 100_000
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+!|~$<>&])")
 _AUTOLINK = re.compile(r"(?=://)|(?<=www)(?=\.)", re.IGNORECASE)
 """Where a backslash keeps GitHub from making a link."""
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
-    "`": r"\textasciigrave{}",
-    "-": r"{-}",  # two would be a dash
-    "[": r"{[}",  # after a line's end it would be an optional argument
-    "*": r"{*}",
-    "−": "$-$",
-    "–": r"\textendash{}",
-    "…": r"\ldots{}",
-    "×": r"$\times$",
-    "Δ": r"$\Delta$",
-    "≥": r"$\ge$",
-    "≤": r"$\le$",
-}
 
 
 def number(value: float | None) -> str:
@@ -147,25 +120,6 @@ def to_csv(report: Report, folder: Path) -> list[Path]:
         if _is_table(other):
             other.unlink()
     return written
-
-
-def to_latex(report: Report) -> str:
-    r"""Writes a report's tables as floats of plain `tabular` with `\hline`, to be read by `\input`.
-
-    They need no package (booktabs neither), and no engine but one that reads UTF-8. Names in scripts that the
-    document's font lacks need XeLaTeX or LuaLaTeX and a font that has them. The label of a table is `tab:` and its id.
-
-    Args:
-        report: What to write.
-
-    Returns:
-        The text.
-    """
-    parts = [f"% {one_line(report.title)}"]
-    for section in report.sections:
-        parts.append(f"% {one_line(section.title)}")
-        parts += [_latex_table(section, table) for table in section.tables]
-    return "\n\n".join(parts) + "\n"
 
 
 def _letters(place: int) -> str:
@@ -270,34 +224,3 @@ def _is_table(path: Path) -> bool:
     """Whether a file is one that a report wrote for a table."""
     with path.open(encoding="utf-8-sig", errors="replace") as file:
         return file.readline(_MAX_HEADER).rstrip("\n").endswith(f'"{_PUBLISHED}"')
-
-
-def _latex(text: str) -> str:
-    return "".join(_LATEX.get(c, c) for c in one_line(text))
-
-
-def _latex_table(section: Section, table: Table) -> str:
-    form = "".join("r" if is_numeric(table, place) else "l" for place in range(len(table.columns)))
-    rows = [[_latex(text) for text in row] for row in (table.columns, *_texts(table))]
-    head, *body = (f"{' & '.join(row)} \\\\" for row in rows)
-    notes = [rf"\par\footnotesize {_latex(note)}" for note in _notes(table)]
-    lines = [
-        r"\begin{table}",
-        r"\centering",
-        rf"\caption{{{_latex(section.title)}: {_latex(table.title)}}}",
-        rf"\label{{tab:{_latex_label(table.id)}}}",
-        rf"\begin{{tabular}}{{{form}}}",
-        r"\hline",
-        head,
-        r"\hline",
-        *body,
-        r"\hline",
-        r"\end{tabular}",
-        *notes,
-        r"\end{table}",
-    ]
-    return "\n".join(lines)
-
-
-def _latex_label(name: str) -> str:
-    return "".join(c for c in name if c.isascii() and (c.isalnum() or c == "-"))
