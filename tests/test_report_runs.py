@@ -649,7 +649,7 @@ def test_bounds_of_ability_are_means_over_categories(tmp_path: Path) -> None:
         tmp_path, "m", "vrex_direct", [vrex_line(0, "11", "direct"), vrex_line(1, "11", "direct", replies=["Hm."])]
     )
     text = said(read_runs([tmp_path]))
-    assert "m, vrex_following: 1 failed request among 3 samples. Ability is 50.0: 50.0 if all" in text
+    assert "m, vrex_following: 1 failed request (1 error) among 3 samples. Ability is 50.0: 50.0 if all" in text
     assert "Accuracy is 50.0: 50.0 if all of them were wrong, 100.0 if all were right." in text
     assert "m, vrex_direct: 1 unread answer among 2 samples. Accuracy is 50.0: 50.0 if all" in text
 

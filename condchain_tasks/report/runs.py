@@ -119,24 +119,6 @@ def below(folder: Path) -> Below:
     return Below(tuple(sorted(files)), tuple(unreadable), tuple(outside))
 
 
-def sample_files(run: Path) -> list[SampleFile]:
-    """Finds the samples of a run.
-
-    Args:
-        run: A folder, such as that of `--output_path`, or one file of samples.
-
-    Returns:
-        All files of samples below it, the newest run of a model last.
-
-    Raises:
-        DataError: There are none.
-    """
-    found = samples_among([run] if run.is_file() else below(run).files)
-    if not found:
-        raise DataError(f"{run} holds no samples of a run. Run lmms-eval with --log_samples --output_path {run}.")
-    return found
-
-
 def results_files(run: Path) -> list[Path]:
     """Finds the results of runs, whether they have samples or not.
 
