@@ -27,6 +27,7 @@ from condchain_tasks.data.errors import DataError
 from condchain_tasks.data.files import write_aside
 from condchain_tasks.data.images import check_image
 from condchain_tasks.data.sources import Source
+from condchain_tasks.progress import track
 from condchain_tasks.report.charts import draw
 from condchain_tasks.report.model import Cell, Chart, Item, Report, Section, Table, Value
 from condchain_tasks.report.plain import NOTHING, flag_marks, interval, is_numeric, number
@@ -73,7 +74,7 @@ def _pieces(report: Report, folders: Collection[Path]) -> Iterator[str]:
     _check(report)
     style, script = _asset("page.css"), _asset("page.js")
     charts = [chart for section in report.sections for chart in section.charts if chart.series]
-    drawn = (in_processes if len(charts) > _FEW_CHARTS else map)(draw, charts)
+    drawn = track((in_processes if len(charts) > _FEW_CHARTS else map)(draw, charts), "Drawing charts", len(charts))
     return (
         _environment()
         .get_template("page.html.j2")
