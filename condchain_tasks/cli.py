@@ -514,7 +514,7 @@ def submit_condchain(
     from condchain_tasks.report import submit_condchain as benchmark
 
     options: dict[str, Any] = {"run": run, "incomplete": incomplete, "synthetic": synthetic}
-    _submit(lambda: benchmark.submit_condchain(path, out, **options), json_file)
+    _submit(lambda: benchmark.submit_condchain(path, out, **options), out, json_file)
 
 
 @submit_app.command("ccrv", epilog=_examples("condchain submit ccrv results/model --out ccrv.json"))
@@ -530,7 +530,7 @@ def submit_ccrv(
     from condchain_tasks.report import submit_ccrv as benchmark
 
     options: dict[str, Any] = {"run": run, "incomplete": incomplete, "synthetic": synthetic}
-    _submit(lambda: benchmark.submit_ccrv(path, out, **options), json_file)
+    _submit(lambda: benchmark.submit_ccrv(path, out, **options), out, json_file)
 
 
 @submit_app.command("vrex", epilog=_examples("condchain submit vrex results/model --out vrex.json"))
@@ -546,10 +546,14 @@ def submit_vrex(
     from condchain_tasks.report import submit_vrex as benchmark
 
     options: dict[str, Any] = {"run": run, "incomplete": incomplete, "synthetic": synthetic}
-    _submit(lambda: benchmark.submit_vrex(path, out, **options), json_file)
+    _submit(lambda: benchmark.submit_vrex(path, out, **options), out, json_file)
 
 
-def _submit(write: Callable[[], Submission], json_file: Path | None) -> None:
+def _submit(write: Callable[[], Submission], out: Path, json_file: Path | None) -> None:
+    from condchain_tasks.report.submit import MANIFEST_SUFFIX
+
+    if json_file and json_file.resolve() in (out.resolve(), out.resolve().with_name(out.name + MANIFEST_SUFFIX)):
+        _fail(f"--json {json_file} is the submission or its manifest: name another file.")
     try:
         done = write()
     except (ValueError, OSError) as error:
@@ -562,7 +566,7 @@ def _submit(write: Callable[[], Submission], json_file: Path | None) -> None:
         table.add_row(name, *(_number(row.get(column)) for column in columns))
     _out.print(table)
     _out.print(f"Wrote {counted(done.items, 'entry', 'entries')} to {done.file}, and {done.manifest.name} beside it.")
-    _write_json(json_file, done, [done.file, done.manifest])
+    _write_json(json_file, done)
 
 
 _PlanArgument = Annotated[Path, typer.Argument(help="The plan; see examples/sweeps.")]

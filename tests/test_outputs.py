@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -177,9 +178,10 @@ def test_json_is_not_written_over_data_or_over_a_submission(results: Path, datas
         done = run(*command)
         assert (done.exit_code, "Nothing was written" in done.output) == (2, True), done.output
         assert content(tmp_path) == before
-    done = run("submit", "condchain", results, "--out", tmp_path / "s.json", "--json", tmp_path / "s.json")
-    assert (done.exit_code, "s.json is what is read" in done.output) == (2, True), done.output
-    assert isinstance(json.loads((tmp_path / "s.json").read_text()), list)
+    for name in ("s.json", "s.json.manifest.json"):
+        done = run("submit", "condchain", results, "--out", tmp_path / "s.json", "--json", tmp_path / name)
+        assert (done.exit_code, "is the submission or its manifest" in done.output) == (2, True), done.output
+        assert content(tmp_path) == before
 
 
 def test_a_plan_is_not_written_over_by_its_sweep(tmp_path: Path) -> None:
@@ -225,6 +227,26 @@ def test_no_picture_of_the_machine_gets_into_a_page_because_a_log_names_it(
     assert embedded("--with-images") == 2
     done = run("report", tmp_path / "runs", "--out", tmp_path / "r.html", "--with-images", tmp_path / "nowhere")
     assert (done.exit_code, "there is no such folder" in done.output) == (2, True)
+
+
+@pytest.mark.parametrize("command", ["report", "submit"])
+def test_a_pipe_in_a_results_folder_is_not_waited_for(command: str, results: Path, tmp_path: Path) -> None:
+    (file,) = results.rglob("*_results.json")
+    file.unlink()
+    os.mkfifo(file)
+    os.mkfifo(file.with_name("20260101_080000_samples_condchain_gui_chrono.jsonl"))
+    arguments = ["report", results, "--out", tmp_path / "r.html"]
+    if command == "submit":
+        arguments = ["submit", "condchain", results, "--out", tmp_path / "s.json"]
+    # In a process of its own: one that waits for the pipe cannot be told to stop in any other way.
+    done = subprocess.run(
+        [sys.executable, "-c", "from condchain_tasks.cli import app; app()", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == (2 if command == "submit" else 0), done.stderr
+    assert command == "report" or "holds no results: it is no file" in done.stderr
 
 
 def test_streams_have_what_name_they_like(tmp_path: Path) -> None:

@@ -768,6 +768,12 @@ def test_a_manifest_holds_no_secret(form: str, tmp_path: Path) -> None:
 
 
 def test_no_message_holds_a_secret(tmp_path: Path) -> None:
+    for domain in DOMAINS:
+        limit = {"limit": {"api_key": SECRET}}
+        write_run(tmp_path / "odd", "m", f"condchain_{domain}", condchain_lines("11", domain), config=limit)
+    with pytest.raises(DataError, match="ran with --limit") as caught:
+        submit_condchain(tmp_path / "odd", tmp_path / "s.json")
+    assert SECRET not in str(caught.value)
     write_condchain(tmp_path / "run", config={"model_args": f"pretrained=m,base_url=http://u:{SECRET}@h/v1"})
     with pytest.raises(DataError) as caught:
         submit_condchain(tmp_path / "run", tmp_path / "s.json")

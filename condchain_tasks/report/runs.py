@@ -257,8 +257,10 @@ def read_results(path: Path) -> dict[str, Any]:
     """The results of a run.
 
     Raises:
-        DataError: There is no such file, or it holds no JSON object.
+        DataError: There is no such file, it is no regular one, or it holds no JSON object.
     """
+    if path.exists() and not path.is_file():  # a pipe would be waited for without end
+        raise DataError(f"{path} holds no results: it is no file.")
     try:
         if path.stat().st_size > _MAX_RESULTS_BYTES:
             raise DataError(f"{path} has more than {_MAX_RESULTS_BYTES:,} bytes; that is no file of results.")

@@ -131,7 +131,8 @@ class TaskLog:
         found = []
         if self.config.get("limit") not in (None, -1) or self.config.get("offset"):
             found.append(
-                f"{self.file.task} ran with --limit {self.config.get('limit')} --offset {self.config.get('offset')}."
+                f"{self.file.task} ran with --limit {shown(self.config.get('limit'))} "
+                f"--offset {shown(self.config.get('offset'))}."
             )
         if self.size is None:
             found.append(f"{self.file.results} does not say how many samples {self.file.task} has.")
