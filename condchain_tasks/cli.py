@@ -13,7 +13,7 @@ from rich.table import Column, Table
 from typer.core import TyperCommand, TyperGroup
 
 from condchain_tasks import __version__
-from condchain_tasks.terminal import STDOUT, take_any_text, write_json
+from condchain_tasks.terminal import STDOUT, stdout_for_json, take_any_text, write_json
 from condchain_tasks.terminal import err as _err
 from condchain_tasks.terminal import out as _out
 from condchain_tasks.wording import counted
@@ -35,7 +35,6 @@ class _Commands(TyperGroup):
 
     def main(self, *arguments: Any, **more: Any) -> Any:
         take_any_text()
-        _out.stderr = False
         return super().main(*arguments, **more)
 
 
@@ -133,11 +132,12 @@ def _start(
     """Nothing is common to the commands."""
 
 
-def _json_file(file: Path | None) -> Path | None:
+def _json_file(context: typer.Context, file: Path | None) -> Path | None:
     """Refuses what could be a run's own file; where JSON goes to stdout, all else goes to stderr."""
     if file and file != STDOUT:
         _check_json(file, ())
-    _out.stderr = file == STDOUT
+    if file == STDOUT:
+        context.with_resource(stdout_for_json())
     return file
 
 

@@ -201,6 +201,9 @@ def _harness() -> Iterator[Finding]:
         with progress("Loading lmms-eval"):
             models = importlib.import_module("lmms_eval.models").list_available_models()  # loads the entry points
             importlib.import_module("lmms_eval.tasks")
+    except SystemExit as ended:  # by this package, with a sentence that says what to do
+        yield Finding("lmms-eval", "entry point", "ends every run", "error", str(ended))
+        return
     except Exception as error:  # whatever is wrong with any of its hundred dependencies
         said = f"{type(error).__name__}: {str(error)[:300]}"
         yield Finding(
@@ -213,7 +216,9 @@ def _harness() -> Iterator[Finding]:
         advice = "The entry point failed; the tasks are there with --include_path alone. Install this package anew."
         yield Finding("lmms-eval", "models", f"{len(models)}, without {SIMULATED}", "error", advice)
     patches = sorted(_patches())
-    yield Finding("lmms-eval", "patched", ", ".join(patches) or "nothing", "ok" if patches else "warning")
+    is_off = os.environ.get("CONDCHAIN_PATCHES") == "off"
+    advice = "CONDCHAIN_PATCHES=off: the README says what is lost." if is_off else ""
+    yield Finding("lmms-eval", "patched", ", ".join(patches) or "nothing", "warning" if is_off else "ok", advice)
 
 
 def _patches() -> Iterator[str]:

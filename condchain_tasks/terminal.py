@@ -9,10 +9,10 @@ import json
 import math
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import typer
 from rich.console import Console
@@ -22,6 +22,7 @@ from condchain_tasks.data.files import write_aside
 STDOUT = Path("-")
 """Where JSON goes that another program reads; what is for people then goes to stderr."""
 
+_kept: list[TextIO] = []
 _OTHERWISE = "condchain-otherwise"
 _TYPEWRITTEN = {"–": "-", "−": "-", "…": "...", "’": "'", "±": "+-", "×": "x", "·": "*", "≥": ">=", "≤": "<=", "�": "?"}
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -70,6 +71,17 @@ def _otherwise(error: UnicodeError) -> tuple[str | bytes, int]:
     return "".join(written), error.end
 
 
+@contextlib.contextmanager
+def stdout_for_json() -> Iterator[None]:
+    """Keeps stdout for `write_json`: what else is printed goes to stderr, the messages of other packages too."""
+    _kept.append(sys.stdout)
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    finally:
+        _kept.pop()
+
+
 def write_json(file: Path, value: object) -> None:
     """Writes a value as JSON.
 
@@ -82,7 +94,7 @@ def write_json(file: Path, value: object) -> None:
     """
     text = json.dumps(plain(value), indent=2, allow_nan=False) + "\n"
     if file == STDOUT:
-        sys.stdout.write(text)
+        (_kept[-1] if _kept else sys.stdout).write(text)
     else:
         write_aside(file, text)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import os
 import subprocess
 import sys
 from collections import namedtuple
@@ -130,6 +131,22 @@ def test_a_package_that_cannot_be_imported_ends_no_other_check(package: str, tmp
     findings = json.loads(done.stdout)
     assert any(package in one["found"] and one["state"] == "error" for one in findings)
     assert {one["section"] for one in findings} >= {"versions", "lmms-eval", "data", "caches", "judge"}
+
+
+@pytest.mark.parametrize(
+    ("value", "state", "sentence"),
+    [("off", "warning", "the README says what is lost"), ("perhaps", "error", "expected off, or on")],
+)
+def test_patches_that_are_off_are_told_and_a_value_that_is_none_ends_no_other_check(
+    value: str, state: str, sentence: str, tmp_path: Path
+) -> None:
+    code = "from condchain_tasks.cli import app; app(['doctor', '--json', '-'])"
+    variables = os.environ | {"CONDCHAIN_PATCHES": value}
+    done = subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == (1 if state == "error" else 0)
+    findings = json.loads(done.stdout)
+    assert [one["state"] for one in findings if sentence in one["advice"]] == [state]
+    assert "judge" in {one["section"] for one in findings}
 
 
 # --- variables
