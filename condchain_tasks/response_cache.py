@@ -3,8 +3,8 @@
 It stores the text that stands for a failed request like a reply, or takes it back from its log, so that a second run is
 served the failure again. It computes an entry's key once before and once after the model saw the request, while some
 models write into the request's settings, so that a second run finds nothing. It stores replies only when the last one
-is there. Its key knows neither the model's server nor, for chat models, what is sent. What becomes of replies on the
-disk stands in `kept_replies`.
+is there. Its key knows neither the model's server nor, for chat models, what is sent; it does know the judge and the
+data's folder, on which no reply depends. What becomes of replies on the disk stands in `kept_replies`.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ from typing import Any
 
 from loguru import logger
 
+from condchain_tasks.data.cache import cache_root
 from condchain_tasks.identity import server_of
 from condchain_tasks.kept_replies import keep_replies_whatever_happens
+from condchain_tasks.model_replies import is_asked_here
 from condchain_tasks.rounds import REQUEST_TYPE, run_rounds
 from condchain_tasks.scorers.replies import is_failed
 
@@ -52,11 +54,16 @@ def mend_response_cache() -> None:
     if getattr(ResponseCache, _MARK, False):
         return
     keep_replies_whatever_happens(ResponseCache)
+    create: Callable[..., Any] = ResponseCache.create.__func__
     log: Callable[..., None] = ResponseCache._log_to_audit
 
     @functools.wraps(is_valid)
     def is_valid_reply(response: Any, request_type: str) -> bool:
         return is_valid(response, request_type) and not _holds_failure(response)
+
+    @functools.wraps(create)
+    def create_for_requests(cls: Any, /, cache_root: str, **kwargs: Any) -> Any:
+        return create(cls, cache_root, **kwargs | {"task_dict": _as_keyed(kwargs.get("task_dict") or {})})
 
     @functools.wraps(look_up)
     def look_up_reply(self: Any, cache_key: str) -> Any:
@@ -80,11 +87,37 @@ def mend_response_cache() -> None:
             kwargs |= {"cache_key": "", "deterministic": False}  # such a line is never taken back into the cache
         log(self, request_type, *args, **kwargs)
 
+    ResponseCache.create = classmethod(create_for_requests)
     ResponseCache._is_valid_response = staticmethod(is_valid_reply)
     ResponseCache.execute = execute_on_copies
     ResponseCache._log_to_audit = log_to_audit
     ResponseCache._lookup = look_up_reply
     setattr(ResponseCache, _MARK, True)
+
+
+class _Keyed:
+    """A task as the cache's keys know it."""
+
+    def __init__(self, task: Any) -> None:
+        self._task = task
+
+    def dump_config(self) -> dict[str, Any]:
+        config: dict[str, Any] = self._task.dump_config()
+        metadata = config.get("metadata")
+        if not is_asked_here(self._task) or not isinstance(metadata, dict):
+            return config
+        metadata = {name: value for name, value in metadata.items() if name != "judge"}
+        if isinstance(data := metadata.get("data"), dict):
+            metadata["data"] = data.get("sha256")
+        if str(cache_root()) in str(config.get("dataset_kwargs")):  # rows prepared from that data, wherever it lies
+            config = config | {"dataset_kwargs": None}
+        return config | {"metadata": metadata}
+
+
+def _as_keyed(tasks: Any) -> Any:
+    if isinstance(tasks, dict):
+        return {name: _as_keyed(task) for name, task in tasks.items()}
+    return _Keyed(tasks) if hasattr(tasks, "dump_config") else tasks
 
 
 def _tell_apart(cache: Any, lm: Any, requests: Sequence[Any]) -> None:

@@ -14,6 +14,8 @@ from chat_server import ChatServer, Reply, chat_server
 from harness import evaluate, figures
 from PIL import Image
 
+from condchain_tasks.synth.causal import write_dataset
+
 ARGUMENTS = "model_version=local,api_key=none,max_retries=1,num_concurrent=4"
 
 
@@ -57,3 +59,23 @@ def test_the_same_texts_over_other_pictures_are_asked_anew(
 
     with chat_server(lambda _: Reply("\\boxed{A1}")) as server:
         assert [asked(server, root) for root in (dataset, other, dataset)] == [6, 6, 0]
+
+
+def test_another_judge_and_a_moved_folder_ask_the_model_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    drawn, moved = tmp_path / "drawn", tmp_path / "moved"
+    write_dataset(drawn, n=1, seed=3)
+    shutil.copytree(drawn, moved)
+
+    def asked(server: ChatServer, root: Path, judge: str) -> int:
+        monkeypatch.setenv("CCRV_DATA", str(root))
+        monkeypatch.setenv("CCRV_JUDGE", judge)
+        before = len(server.requests)
+        run("ccrv_x1_y1", tmp_path / "cache", arguments=f"{ARGUMENTS},base_url={server.url}")
+        return len(server.requests) - before
+
+    with chat_server(lambda _: Reply("The lamp falls.")) as server:
+        first, *others = (asked(server, *pair) for pair in ((drawn, "none"), (drawn, "rules"), (moved, "rules")))
+        assert first > 0
+        assert others == [0, 0]
