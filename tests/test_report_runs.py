@@ -33,9 +33,11 @@ from report_runs import (
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.report import columns, logs, selection
 from condchain_tasks.report import runs as files
+from condchain_tasks.report.build import build
 from condchain_tasks.report.columns import COLUMNS
 from condchain_tasks.report.evaluations import Evaluation, Runs, flags, read_runs
 from condchain_tasks.report.health import examine
+from condchain_tasks.report.plain import to_markdown
 from condchain_tasks.report.processes import in_processes
 
 TASK = "condchain_natural"
@@ -457,6 +459,36 @@ def test_no_label_and_no_setting_holds_a_secret(tmp_path: Path) -> None:
     runs = read_runs([tmp_path])
     assert labels(runs) == ["m (api_base=http://h1/v1)", "m (api_base=http://h2/v1)"]
     assert "s3cret" not in repr([one.settings for one in runs.evaluations])
+
+
+def test_a_secret_in_whatever_field_of_results_is_in_no_report(tmp_path: Path) -> None:
+    secret = "http://u:s3cretS3cret@h/v1?key=s3cretS3cret"
+    metadata = {
+        "condchain_tasks": secret,
+        "lmms_eval": f"api_key={secret}",
+        "prompt": {"name": secret, "sha256": json.dumps({"password": secret})},
+        "data": {"source": secret, "root": secret, "revision": secret, "sha256": secret},
+        "judge": {"model": secret, "server": secret, "prompts": [{"name": secret, "sha256": secret}]},
+        "requests_sha256": secret,
+        "server": secret,
+        "simulated": True,
+    }
+    for date in (DATE, LATER):
+        write_run(
+            tmp_path / "runs",
+            "m",
+            TASK,
+            condchain_lines("11"),
+            date=date,
+            metadata={**metadata, "requests_sha256": secret + date},
+            config={"model": secret},
+            model_name=secret,
+            lmms_eval_version=secret,
+            system_instruction_sha=secret,
+        )
+    report = build(read_runs([tmp_path / "runs"]))
+    assert len(report.sections[0].tables[0].rows) >= 1
+    assert "s3cret" not in to_markdown(report) + repr(report)
 
 
 def test_one_label_is_one_wording_in_all_tasks(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.redaction import is_secret, redacted, redacted_text
@@ -150,7 +150,7 @@ class Results:
     @cached_property
     def model(self) -> str:
         """The name of the checkpoint or API; that of the backend if it has no other."""
-        return redacted_text(self._value.model_name or self._value.config.model)[:_MAX_NAME]
+        return (self._value.model_name or self._value.config.model)[:_MAX_NAME]
 
     def is_limited(self, task: str) -> bool:
         """Whether `--limit` or `--offset` left samples of a task out."""
@@ -183,7 +183,7 @@ class Results:
         return Settings(
             prompts=_joined(metadata.all_prompts),
             data=metadata.data.sha256 if metadata.data else "",
-            judge=redacted_text(judge.model) if judge else "",
+            judge=judge.model if judge else "",
             generation=_json(self.generation(task)),
             version=metadata.condchain_tasks,
             harness=metadata.lmms_eval
@@ -284,19 +284,23 @@ class Results:
 # --- the file, as far as it is read
 
 
+_Text = Annotated[str, AfterValidator(redacted_text)]
+"""A text that may be shown: whatever of results is printed goes through here."""
+
+
 class _Part(BaseModel):
     model_config = ConfigDict(extra="ignore", protected_namespaces=())
 
 
 class _Prompt(_Part):
-    name: str
-    sha256: str
+    name: _Text
+    sha256: _Text
 
 
 class _Judge(_Part):
-    model: str
+    model: _Text
     temperature: float | None = None
-    server: str | None = None
+    server: _Text | None = None
     simulated: bool = False
     prompts: list[_Prompt] = []
 
@@ -315,20 +319,20 @@ class Data(_Part):
         official: Whether it is known to be the released data; None in old results.
     """
 
-    sha256: str
+    sha256: _Text
     synthetic: bool = False
     official: bool | None = None
 
 
 class _Metadata(_Part):
-    condchain_tasks: str = ""
-    lmms_eval: str = ""
+    condchain_tasks: _Text = ""
+    lmms_eval: _Text = ""
     prompt: _Prompt | None = None
     prompts: list[_Prompt] = []
     judge: _Judge | None = None
     data: Data | None = None
-    requests_sha256: str = ""
-    server: str | None = None
+    requests_sha256: _Text = ""
+    server: _Text | None = None
     simulated: bool = False
 
     @property
@@ -350,7 +354,7 @@ class _Size(_Part):
 
 
 class _Config(_Part):
-    model: str = ""
+    model: _Text = ""
     model_args: str | dict[str, Any] | None = None
     limit: float | None = None
     offset: int | None = None
@@ -369,9 +373,9 @@ class _Results(_Part):
     configs: dict[str, Any]
     config: _Config = _Config()
     n_samples: dict[str, _Size] = Field({}, alias="n-samples")
-    lmms_eval_version: str = _NO_VERSION
-    model_name: str | None = None
-    system_instruction_sha: str | None = None
+    lmms_eval_version: _Text = _NO_VERSION
+    model_name: _Text | None = None
+    system_instruction_sha: _Text | None = None
     judged: _Later | None = None
     scored: _Later | None = None
 

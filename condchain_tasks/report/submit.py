@@ -409,7 +409,9 @@ def _unreal(run: Run) -> Iterator[str]:
 
 def _unverified(run: Run) -> Iterator[str]:
     if run.identity == "not verified":
-        hashes = sorted({str(_mapping(log.metadata.get("data")).get("sha256")) for log in run.logs} - {"None"})
+        hashes = sorted(
+            {shown(_mapping(log.metadata.get("data")).get("sha256")).strip("'") for log in run.logs} - {"None"}
+        )
         found = f" (SHA-256 {', '.join(hashes[:_MAX_LISTED])})" if hashes else ""
         yield f"The data is not verified: that it{found} is the released one is not known."
 
