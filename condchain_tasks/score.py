@@ -24,7 +24,7 @@ from condchain_tasks.report.logs import Log, find
 from condchain_tasks.report.runs import SCORED
 from condchain_tasks.report.selection import groups
 from condchain_tasks.rescore import Line, Scored, TaskLog, Written, by_run, read_log, task_config, write_beside
-from condchain_tasks.scorers.replies import FAILURES, Reply, failed, read_stripped
+from condchain_tasks.scorers.replies import FAILURES, Failure, Reply, failed, read_stripped
 from condchain_tasks.tasks.ccrv import verdicts
 from condchain_tasks.tasks.ccrv.rejudge import check_record, verdicts_in
 from condchain_tasks.tasks.ccrv.samples import make_record, record_of, scores_of
@@ -154,7 +154,7 @@ def _replies(line: Line, place: str) -> list[Reply]:
     record: Line = next((one for one in records if "failed" in one), {})
     # A failure's text is not always told from a reply: what the record says holds.
     if record.get("failed") is True and not any(one.failure for one in replies):
-        reason = next((one for one in FAILURES if one == record.get("failure")), "error")
+        reason: Failure = next((one for one in FAILURES if one == record.get("failure")), "error")
         replies[-1] = failed(reason, texts[-1])
     return replies
 
