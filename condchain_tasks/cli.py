@@ -362,6 +362,8 @@ def score(
 
 def _print_figures(written: Written) -> None:
     """What a run's tasks come to now, one table a task."""
+    from condchain_tasks.report.settings import Results
+
     for name in written.tasks:
         table = Table("metric", Column("value", justify="right"), Column("stderr", justify="right"), title=name)
         figures = written.results["results"][name]
@@ -370,6 +372,17 @@ def _print_figures(written: Written) -> None:
             if kind and not metric.startswith("paired_") and "_stderr" not in metric:
                 table.add_row(metric, _number(value), _number(figures.get(f"{metric}_stderr_clustered,{kind}")))
         _out.print(table)
+    try:
+        said = Results(written.path)
+        _tell_simulated(said.simulated(name) for name in written.tasks)
+    except ValueError as error:  # the run's own metadata, which the new file takes over, is damaged
+        _err.print(f"NOTE  {error}")
+
+
+def _tell_simulated(found: Iterable[tuple[str, ...]]) -> None:
+    """Says once what stood in for a model or a judge."""
+    for sentence in dict.fromkeys(sentence for sentences in found for sentence in sentences):
+        _err.print(f"NOTE  {sentence}")
 
 
 @app.command(
@@ -630,6 +643,7 @@ def audit_sample(
     try:
         selection = select(runs, benchmark="ccrv", run=run)
         _tell(selection)
+        _tell_simulated(one.log.simulated for one in selection.chosen)
         audit = draw(selection, n, seed)
         write(audit, out)
     except (ValueError, OSError) as error:

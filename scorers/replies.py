@@ -43,6 +43,7 @@ _HARNESS_TEXTS: tuple[tuple[str, Failure], ...] = (
     ("[LMMS_EVAL_REQUEST_FAILED", "error"),
     ("[LMMS_EVAL_BUDGET_EXCEEDED", "budget"),
     ("[GENERATION_FAILED]", "error"),
+    ("[ERROR] ", "error"),  # of the backends that make pictures and videos
     ("[SAFETY_BLOCKED:", "content_filter"),  # gemini, for every reply without text
     ('Error: can only concatenate str (not "', "not_text"),  # async_openai, for content that is no text
 )

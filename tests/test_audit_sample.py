@@ -15,7 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from report_runs import GENERATION, ccrv_line, write_run
+from typer.testing import CliRunner
 
+from condchain_tasks.cli import app
 from condchain_tasks.data.errors import DataError
 from condchain_tasks.report import audit_sample
 from condchain_tasks.report.audit import Judged, read_key
@@ -223,6 +225,15 @@ def test_two_settings_of_one_model_are_two_in_the_draw(tmp_path: Path) -> None:
     }
     chosen = audit_sample.draw(select([tmp_path], benchmark="ccrv", run=DATE), 3, seed=0)
     assert {Path(one.judged.run).name[:15] for one in chosen.items} == {DATE}
+
+
+def test_a_simulated_judge_is_said(tmp_path: Path) -> None:
+    judge = {"model": "rules", "simulated": True, "prompts": []}
+    run, out = tmp_path / "runs", tmp_path / "audit"
+    write_run(run, "m", "ccrv", [ccrv_line(0), ccrv_line(1)], metadata={"judge": judge})
+    done = CliRunner().invoke(app, ["audit", "sample", str(run), "--n", "2", "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    assert done.output.count("NOTE  The judge rules is simulated: its verdicts are no results.") == 1
 
 
 def test_a_record_without_a_field(tmp_path: Path) -> None:

@@ -69,6 +69,7 @@ def commands(root: Path, out: Path) -> Iterator[list[str]]:
     for folder in ("drawn", "causal", "chains"):
         yield ["verify", f"{root}/{folder}"]
     yield ["judge", f"{root}/ccrv"]  # refused: of another judge
+    yield ["score", f"{root}/ccrv"]  # refused: its data is not there
     for ending in ("html", "md", "tex"):
         yield ["report", str(root), "--out", f"{out}/bericht-ü.{ending}"]
     yield ["report", str(root), "--out", f"{out}/tabellen-ü", "--format", "csv"]
@@ -110,7 +111,7 @@ def test_no_command_needs_more_than_the_terminal_can_show(root: Path, tmp_path: 
     ended = [line.strip("[]").split(" ended with ") for line in printed.splitlines() if " ended with " in line]
     assert len(ended) == len(listed)
     if environment != "C locale":  # there, names of folders are no text, and some commands say that they need text
-        assert [name for name, status in ended if status != "0"] == ["data", "judge"], printed
+        assert [name for name, status in ended if status != "0"] == ["data", "judge", "score"], printed
     assert {file.name for file in out.iterdir()} >= {"bericht-ü.html", "bericht-ü.md", "bericht-ü.tex", "tabellen-ü"}
 
 

@@ -149,6 +149,8 @@ def test_runs_without_verdicts_are_judged_later(tmp_path: Path, monkeypatch: pyt
     edit(the_log(tmp_path, task), fail_first)
     done = CliRunner().invoke(app, ["judge", str(tmp_path)])
     assert done.exit_code == 0, done.output
+    for sentence in ("The model condchain_sim is simulated", "The judge rules is simulated"):
+        assert done.output.count(f"NOTE  {sentence}: its ") == 1
     found = figures_of(tmp_path, task)
     assert (found["dcr"], found["csr"], found["failed"], found["missing"]) == (95, 95, 5, 0)
     assert [line["dcr"]["cached"] for line in lines_of(the_log(tmp_path, task))] == [[]] + [["csr", "dcr"]] * 19

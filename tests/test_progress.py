@@ -12,9 +12,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from report_runs import ccrv_line, condchain_lines, write_run
 
 from condchain_tasks import progress as module
 from condchain_tasks.progress import progress, track
+from condchain_tasks.report.build import build
+from condchain_tasks.report.evaluations import read_runs
+from condchain_tasks.report.page import write_page
 from condchain_tasks.synth import causal, causal_verify, dataset, verify, vrex, vrex_verify
 
 WORK = """
@@ -185,6 +189,20 @@ def test_every_chain_that_is_drawn_advances_the_display(
 ) -> None:
     dataset.write_dataset(tmp_path / "out", ["natural", "chart"], n=3, seed=1, workers=workers)
     assert [(one.done, one.total) for one in shown] == [(6, 6)]
+
+
+def test_reading_runs_and_making_a_report_is_shown(tmp_path: Path, shown: list[module.Progress]) -> None:
+    for model in ("a", "b", "c"):
+        write_run(tmp_path, model, "condchain_natural", condchain_lines("1101"))
+    write_run(tmp_path, "a", "ccrv", [ccrv_line(0)])
+    runs = read_runs([tmp_path])
+    assert [(one.done, one.total) for one in shown] == [(4, 4)]
+    made = build(runs)
+    assert [(one.done, one.total) for one in shown[1:]] == [(2, 2)]  # sections
+    write_page(made, tmp_path / "report.html")
+    charts = sum(len(section.charts) for section in made.sections)
+    assert charts > 0
+    assert [(one.done, one.total) for one in shown[2:]] == [(charts, charts)]
 
 
 def test_drawing_and_checking_scenes_and_chains_is_shown(tmp_path: Path, shown: list[module.Progress]) -> None:

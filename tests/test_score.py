@@ -89,7 +89,9 @@ def test_replies_alone_come_to_what_the_run_comes_to(
     """Tasks of all three benchmarks, and the mean of a group."""
     monkeypatch.setenv("CCRV_JUDGE", "rules")
     before = {path: path.read_bytes() for path in replies.rglob("*") if path.is_file()}
-    run_score(replies)
+    output = run_score(replies)
+    assert output.count("NOTE  The judge rules is simulated: its verdicts are no results.") == 1
+    assert output.count("NOTE  The model condchain_sim is simulated: its figures are no results.") == 1
     assert {path: path.read_bytes() for path in before} == before
     tasks = [*DOMAINS, *TASKS]
     for task in tasks:

@@ -43,6 +43,7 @@ from condchain_tasks.scorers.vrex import parse_choice_lenient
         ),
         ("[LMMS_EVAL_BUDGET_EXCEEDED]", "budget"),
         ("[GENERATION_FAILED] out of memory", "error"),
+        ("[ERROR] Unknown", "error"),
         ("[SAFETY_BLOCKED:finish_reason=FinishReason.SAFETY,HARM=HIGH]", "content_filter"),
         ("[SAFETY_BLOCKED:finish_reason=FinishReason.MAX_TOKENS]", "empty"),
         ("[SAFETY_BLOCKED:unknown]", "empty"),
@@ -66,6 +67,7 @@ def test_what_is_no_reply_is_a_failure_with_its_reason(value: object, failure: s
         ("half \ud83d of it", "half ? of it"),
         ("The log says [LMMS_EVAL_REQUEST_FAILED after 5 retries]. \\boxed{A1}", None),
         ("Error: the mug is blue, so A1.", None),
+        ("[ERROR]: the mug is blue, so A1.", None),
         ("[REQUEST_FAILED nonsense] A1", None),
     ],
 )
