@@ -153,3 +153,19 @@ def test_whatever_is_no_reply_is_failed_and_sent_again(
         assert len(sent) == sum(length - heard[name] for name, length in lengths.items())
     else:
         assert set(sent) == faulty.failed
+
+
+@pytest.mark.parametrize("backend", ["openai", "async_openai"])
+@pytest.mark.parametrize(
+    ("task", "metric"),
+    [("condchain_chart_mini", "path_f1"), ("ccrv_x1_y1_mini", "dcr"), ("vrex_planning_mini", "final_acc")],
+)
+def test_without_a_cache_the_same_are_failed(
+    monkeypatch: pytest.MonkeyPatch, backend: str, task: str, metric: str
+) -> None:
+    monkeypatch.setenv("CCRV_JUDGE", "none")
+    with chat_server(Server(has_turns=task.startswith("vrex"))) as server:
+        results = evaluate(task, model=backend, model_args=arguments(server.url, backend), limit=16)
+    records = [sample[metric] for sample in results["samples"][task]]
+    assert Counter(record["failure"] for record in records if record["failed"]) == KINDS
+    assert figures(results, task)["failed"] == 100 * len(FAULTS) / 16
