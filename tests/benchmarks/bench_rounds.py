@@ -47,7 +47,7 @@ def make_chains(root: Path, n: int) -> list[Planning]:
 
 def request(chain: Planning, number: int) -> Instance:
     settings = {"temperature": 0, "max_new_tokens": 16, "until": []}
-    arguments = (chain.turn([]), chain, settings, None, number, "vrex", "test")
+    arguments = (chain.turn([]), chain, settings, (), number, "vrex", "test")
     metadata = {"task": "vrex", "doc_id": number, "repeats": 1}
     return Instance(rounds.REQUEST_TYPE, arguments=arguments, idx=0, metadata=metadata)
 
