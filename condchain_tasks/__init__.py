@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # In a checkout the folders `scorers` and `prompts` stand beside this one; once installed, they stand in it.
 if not (Path(__file__).parent / "scorers").is_dir():

@@ -32,5 +32,5 @@ def task_metadata(module: str, name: str, about: Callable[[str], dict[str, Any]]
     task = name.removeprefix(_PREFIX)
     with preparing(task):
         own = about(task)
-    versions = {"version": 1.0, "condchain_tasks": __version__, "lmms_eval": version("lmms_eval")}
+    versions = {"version": 1.1, "condchain_tasks": __version__, "lmms_eval": version("lmms_eval")}
     return {**versions, **own, "data": provenance(task)}
