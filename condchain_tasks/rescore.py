@@ -207,6 +207,7 @@ _Results = TypedDict(
         "configs": dict[str, _Config],
         "n-samples": dict[str, _NSamples],
         "higher_is_better": dict[str, Any],
+        "groups": dict[str, dict[str, Any]],
         "config": dict[str, Any],
     },
     total=False,

@@ -252,6 +252,21 @@ JUNK = st.one_of(
 )
 
 
+@pytest.mark.parametrize("part", ["results", "configs", "higher_is_better", "groups"])
+def test_a_part_of_the_results_that_is_no_mapping_is_met_with_a_sentence(
+    runs: tuple[Path, Path], tmp_path: Path, part: str
+) -> None:
+    source = the_log(runs[0], DOMAINS[0], newest=False)
+    results = source.with_name("20260101_000000_results.json")
+    said = json.loads(results.read_text()) | {part: None}
+    (tmp_path / results.name).write_text(json.dumps(said))
+    (tmp_path / source.name).write_bytes(source.read_bytes())
+    done = CliRunner().invoke(app, ["score", str(tmp_path)])
+    assert done.exit_code == 2, done.output
+    assert done.output.startswith("condchain: ") and done.output.count("\n") == 1
+    assert part in done.output or results.name in done.output
+
+
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_damaged_log_is_scored_or_met_with_a_sentence(
