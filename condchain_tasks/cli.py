@@ -439,6 +439,9 @@ def report(
             if problem.severity == "error":
                 _err.print(f"LEFT OUT  {problem.where}: {problem.text}")
         if not found.evaluations:
+            for problem in found.problems:
+                if problem.severity != "error":
+                    _err.print(f"{problem.severity.upper()}  {problem.where}: {problem.text}")
             _err.print("condchain: no run of this package's tasks could be read.")
             raise typer.Exit(1)
         made = build(found, with_items=form is Format.html, compared=compare or ())

@@ -171,6 +171,12 @@ def test_what_has_no_verdict_is_left_out_and_counted(tmp_path: Path) -> None:
         draw(tmp_path, 0, seed=0)
 
 
+def test_without_any_verdict_no_range_is_asked_for(tmp_path: Path) -> None:
+    log(tmp_path, [record("X1", "Y1", 0, r1=None, r2=None, r3=None)])
+    with pytest.raises(DataError, match=r": no reply has a verdict on all three layers, .* Besides, 1 lack it"):
+        draw(tmp_path, 1, seed=0)
+
+
 def test_of_two_runs_of_a_model_the_newer_counts(tmp_path: Path) -> None:
     log(tmp_path / "a", [record("X1", "Y1", 0, r1=1), record("X1", "Y1", 1)], date="20250202_000000")
     log(tmp_path / "b", [record("X1", "Y1", 0, r1=0), record("X1", "Y1", 1)], date="20250101_000000")

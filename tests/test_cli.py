@@ -277,3 +277,11 @@ def test_counts_and_figures() -> None:
     from condchain_tasks.cli import _number
 
     assert [_number(value) for value in (24, 1950, 24.5, None, "?")] == ["24", "1,950", "24.5000", "N/A", "N/A"]
+
+
+def test_report_says_why_a_file_of_others_gives_no_report(tmp_path: Path) -> None:
+    log = tmp_path / "20260101_000000_samples_other.jsonl"
+    log.write_text("{}\n", encoding="utf-8")
+    done = CliRunner().invoke(app, ["report", str(log), "--out", str(tmp_path / "r.html")])
+    assert done.exit_code == 1
+    assert "Samples of tasks of others are left out: other." in " ".join(done.output.split())

@@ -25,6 +25,7 @@ from typer.testing import CliRunner
 from condchain_tasks.cli import app
 from condchain_tasks.data.ccrv_tasks import load
 from condchain_tasks.data.harness import provenance
+from condchain_tasks.report.selection import select
 
 TASKS = [
     "condchain_mini",
@@ -118,6 +119,27 @@ def test_requests_that_failed_without_scores_are_failed_with_them(tmp_path: Path
     assert figures_of(tmp_path, DOMAINS[0])["failed"] == 50
     records = [line["path_f1"] for line in lines_of(the_log(tmp_path, DOMAINS[0]))]
     assert {record["failure"] for record in records} == {None, "empty"}
+
+
+def test_replies_without_scores_are_an_error_until_they_are_scored(replies: Path) -> None:
+    before = select([replies], benchmark="condchain")
+    assert before.chosen == ()
+    told = {problem.text for problem in before.problems if problem.severity != "note"}
+    assert told == {"Holds replies without scores, of a run with --predict_only: `condchain score` scores them."}
+
+    run_score(replies)
+    after = select([replies], benchmark="condchain")
+    assert {one.log.file.task for one in after.chosen} == set(DOMAINS)
+    assert after.problems == ()
+    assert {one.reason for one in after.passed_over} == {"it was scored anew later"}
+
+
+def test_newer_replies_without_scores_do_not_hide_an_older_run(scored: Path) -> None:
+    write_run(scored, DOMAINS[:1], date="20260102_000000", predict_only=True, **ARGUMENTS)
+    found = select([scored], benchmark="condchain")
+    assert (DOMAINS[0], "20260101_000000") in {(one.log.file.task, one.log.file.date) for one in found.chosen}
+    assert [(one.date, one.reason) for one in found.passed_over] == [("20260102_000000", "its replies are not scored")]
+    assert [problem.severity for problem in found.problems] == ["error"]
 
 
 def test_an_old_run_is_scored_by_todays_rules(scored: Path) -> None:

@@ -233,7 +233,7 @@ def test_failed_requests_are_wrong_even_where_none_is_right(run: Path, tmp_path:
         lines[0]["path_f1"] |= {"gold": "None", "pred": "None", "failed": True}
 
     edited(log_of(run, "condchain_natural"), fail)
-    refused(submit_condchain, run, "1 requests of condchain_natural failed or came back empty: run it again")
+    refused(submit_condchain, run, "1 request of condchain_natural failed or came back empty: run it again")
     done = submit_condchain(run, tmp_path / "file.json", incomplete=True, synthetic=True)
     item = json.loads(done.file.read_text(encoding="utf-8"))[0]
     assert (item["true_path_pred"], item["true_path_gt"]) == ("", "None")

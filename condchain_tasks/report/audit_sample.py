@@ -102,9 +102,14 @@ def draw(selection: Selection, n: int, seed: int) -> Audit:
     replies = _newest(selection)
     fates = Counter(reply.fate for reply in replies)
     if not 1 <= n <= fates["judged"]:
+        wanted = (
+            f"expected n between 1 and {fates['judged']:,}, the number of replies with a verdict on all three layers, "
+            f"found {n:,}."
+            if fates["judged"]
+            else "no reply has a verdict on all three layers, so there is none to audit."
+        )
         raise DataError(
-            f"{', '.join(map(str, selection.paths))}: expected n between 1 and {fates['judged']:,}, the number of "
-            f"replies with a verdict on all three layers, found {n:,}. Besides, {fates['missing']:,} lack it "
+            f"{', '.join(map(str, selection.paths))}: {wanted} Besides, {fates['missing']:,} lack it "
             f"(`condchain judge` adds it), {fates['failed']:,} requests failed, and "
             f"{fates['control']:,} replies are to controls."
         )

@@ -61,6 +61,11 @@ class Log:
         return (*self.file.run, self.file.task)
 
     @property
+    def is_unscored(self) -> bool:
+        """Whether a run with `--predict_only` wrote it: replies, and no record of what they are worth."""
+        return self.results is not None and self.results.figure(self.file.task, "bypass") is not None
+
+    @property
     def size(self) -> int:
         """Of its file, in bytes; 0 if it cannot be seen."""
         try:

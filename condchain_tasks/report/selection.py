@@ -299,7 +299,8 @@ def choose(group: Sequence[Log]) -> Choice:
     problems: list[Problem] = []
     partial: list[Chosen] = []
     chosen: Chosen | None = None
-    for log in group:
+    scored = [log for log in group if not log.is_unscored]
+    for log in scored:
         columns = read(log, problems)
         if columns and log.is_whole(columns):
             chosen = Chosen(log, columns)
@@ -307,9 +308,15 @@ def choose(group: Sequence[Log]) -> Choice:
         if columns:
             partial.append(Chosen(log, columns))
     chosen = chosen or max(partial, key=lambda one: one.columns.n, default=None)
+    # Once its scores count, there is nothing to say of the log with the replies alone.
+    problems += [
+        Problem("error", str(log.file.path), _UNSCORED)
+        for log in group
+        if log.is_unscored and not (chosen and chosen.log.run == log.run)
+    ]
     if chosen is None:
         return Choice(None, (), tuple(problems))
-    newer = list(takewhile(lambda log: log is not chosen.log, group))
+    newer = list(takewhile(lambda log: log is not chosen.log, scored))
     for log in newer:
         text = f"It is newer than {chosen.log.file.path.name} and not whole, so the older run counts."
         problems.append(Problem("warning", str(log.file.path), text))
@@ -323,7 +330,12 @@ def _passed_over(log: Log, reason: str) -> PassedOver:
     return PassedOver(log.model, log.file.task, log.file.date, str(log.file.path), reason)
 
 
+_UNSCORED = "Holds replies without scores, of a run with --predict_only: `condchain score` scores them."
+
+
 def _reason(log: Log, chosen: Log, is_whole: bool) -> str:
+    if log.is_unscored and log.run != chosen.run:
+        return "its replies are not scored"
     if log.file.order > chosen.file.order:
         return "it is not whole, and an older run is" if is_whole else "another run has more samples, and none is whole"
     if log.run == chosen.run:

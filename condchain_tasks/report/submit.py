@@ -193,8 +193,8 @@ class Replies:
         """What another run may mend, in a sentence."""
         if failed := sum(n for kind, n in self.failed.items() if kind in FAILURES_TO_SEND_AGAIN):
             yield (
-                f"{failed:,} requests of {task} failed or came back empty: run it again with --use_cache, which sends "
-                "only those."
+                f"{failed:,} {'request' if failed == 1 else 'requests'} of {task} failed or came back empty: run it "
+                "again with --use_cache, which sends only those."
             )
 
     def remarks(self) -> Iterator[str]:
